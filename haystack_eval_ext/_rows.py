@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Row checks: from what a socket was given to one list per question, or a message that names socket and row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from haystack import Document
+
+_JSON_DOCUMENT_FIELDS = ("id", "content", "blob", "meta")
+_Result = TypeVar("_Result")
+
+
+def describe(value: object) -> str:
+    """
+    What came, in words for an error message: its type, never its text.
+
+    :param value: Any value of a user.
+    :returns: For example ``"None"``, ``"a str"``, ``"an int"``.
+    """
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def document_rows(**sockets: Any) -> dict[str, list[list[Document]]]:
+    """
+    Bring document sockets into batch form and check that they have equally many rows.
+
+    A flat list of Documents is one question. A bare empty list, which a retriever without a hit delivers, takes its row
+    count from the other sockets. Only the outer shape is looked at here, so that the cost does not grow with the number
+    of documents; :func:`with_checked_documents` looks at the elements when something goes wrong.
+
+    :param sockets: The value of each socket by name.
+    :returns: One list of documents per question for each socket, in the order given.
+    :raises ValueError: If a socket holds no rows, or the sockets differ in their number of rows.
+    :raises TypeError: If a socket or one of its rows is not a list.
+    """
+    rows = {name: _batch(name, value) for name, value in sockets.items()}
+    counts = {name: len(value) for name, value in rows.items()}
+    filled = {count for count in counts.values() if count}
+    if not filled:
+        msg = f"{' and '.join(rows)} hold no rows: at least one question is needed, but all of them are empty lists."
+        raise ValueError(msg)
+    if len(filled) == 1 and filled == {1}:
+        rows = {name: value or [[]] for name, value in rows.items()}
+    elif len(set(counts.values())) > 1:
+        found = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        hint = ""
+        if 1 in filled:
+            hint = (
+                " A flat list of Documents is one question: to score several questions at once, gather one list of "
+                "Documents per question."
+            )
+        msg = f"All inputs must have the same number of rows, but {found}.{hint}"
+        raise ValueError(msg)
+    return rows
+
+
+def with_checked_documents(compute: Callable[..., _Result], rows: dict[str, list[list[Document]]]) -> _Result:
+    """
+    Run a computation over document rows; when it stumbles over an element, check all elements and run it again.
+
+    The first run tests no element's type, since that alone would cost more than the computation. Dicts in the JSON form
+    of a Document become Documents in the second run; everything else that is no Document is refused by socket and row.
+
+    :param compute: Takes the rows of each socket by position.
+    :param rows: The rows by socket name, as :func:`document_rows` returns them.
+    :returns: What ``compute`` returns.
+    :raises TypeError: If an element is not a Document; the message names socket, row and position.
+    :raises ValueError: If a dict is not the JSON form of a Document.
+    """
+    try:
+        return compute(*rows.values())
+    except (AttributeError, TypeError):
+        checked = [_documents(name, value) for name, value in rows.items()]
+        return compute(*checked)
+
+
+def _batch(name: str, value: Any) -> list[list[Document]]:
+    if not isinstance(value, list):
+        msg = (
+            f"{name} must be a list with one list of Documents per question, or one list of Documents for a single "
+            f"question, but is {describe(value)}."
+        )
+        raise TypeError(msg)
+    if not value or set(map(type, value)) == {list} or all(isinstance(element, list) for element in value):
+        return value
+    if all(isinstance(element, Document | dict) for element in value):
+        return [value]
+    # The first element shows which of the two forms was meant; the first one that differs is the fault.
+    single = isinstance(value[0], Document | dict)
+    row, element = next((i, v) for i, v in enumerate(value) if not isinstance(v, (Document | dict) if single else list))
+    expected = "a Document, as the elements before it are" if single else "a list of Documents"
+    hint = (
+        "Give one list of Documents per question, or a flat list of Documents for a single question."
+        if single
+        else "A question without any document is an empty list."
+    )
+    msg = f"{name}[{row}] must be {expected}, but is {describe(element)}. {hint}"
+    raise TypeError(msg)
+
+
+def _documents(name: str, rows: list[list[Document]]) -> list[list[Document]]:
+    return [
+        [_document(document, f"{name}[{row}][{position}]") for position, document in enumerate(documents)]
+        for row, documents in enumerate(rows)
+    ]
+
+
+def _document(value: Any, place: str) -> Document:
+    if isinstance(value, Document):
+        if not isinstance(value.meta, dict):
+            msg = f"{place} is a Document whose meta must be a dict, but is {describe(value.meta)}."
+            raise TypeError(msg)
+        return value
+    if not isinstance(value, dict):
+        msg = f"{place} must be a Document, or a dict in the JSON form of one, but is {describe(value)}."
+        raise TypeError(msg)
+    fields = [field for field in _JSON_DOCUMENT_FIELDS if value.get(field) is not None]
+    if not fields:
+        msg = (
+            f"{place} must be a Document, but is a dict that has none of the keys {', '.join(_JSON_DOCUMENT_FIELDS)}, "
+            "so it is not the JSON form of a Document."
+        )
+        raise ValueError(msg)
+    problem = _json_problem(value)
+    if problem:
+        msg = f"{place} is a dict that is not the JSON form of a Document: {problem}."
+        raise ValueError(msg)
+    try:
+        return Document.from_dict(dict(value))
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        # The cause is not chained: its message may quote the document.
+        msg = f"{place} is a dict that is not the JSON form of a Document ({type(error).__name__} while reading it)."
+        raise ValueError(msg) from None
+
+
+def _json_problem(value: dict[Any, Any]) -> str | None:
+    expected: dict[str, tuple[type, ...]] = {"id": (str,), "content": (str,), "meta": (dict,), "score": (int, float)}
+    for field, types in expected.items():
+        given = value.get(field)
+        if given is not None and not isinstance(given, types):
+            return f"'{field}' must be {' or '.join(kind.__name__ for kind in types)}, but is {describe(given)}"
+    return None

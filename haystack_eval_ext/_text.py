@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Text rules that several families need. Knows no Document and no metric."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import pairwise
+
+# Scripts that are written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, kana, CJK ideographs and their
+# extensions. Hangul is left out: Korean separates its words.
+_UNSPACED = (
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3040-\u30ff"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+# White space and punctuation of ASCII, Latin-1, Arabic, Devanagari, the general and the CJK blocks. A list of what
+# separates instead of what belongs to a word: "\\w" would split at the combining vowels of Hindi and Thai.
+_SEPARATORS = (
+    r"\s\x00-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf\u060c\u061b\u061f\u066a-\u066d\u06d4"
+    r"\u0964\u0965\u2000-\u206f\u2e00-\u2e7f\u3000-\u3004\u3008-\u3020\u3030\u303d-\u303f\u30fb\uff00-\uff0f"
+    r"\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+)
+_WORD = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}{_SEPARATORS}]+")
+_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+
+
+def normalize(text: str) -> str:
+    """
+    Bring texts that read alike to one form: compatibility forms (NFKC), case and white space.
+
+    :param text: Any text.
+    :returns: The text with full-width and composed forms unified, case folded, and each white space run one blank.
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def count_words(text: str) -> int:
+    """
+    Count the words of a text; in scripts without spaces each character is a word.
+
+    ```python
+    from haystack_eval_ext._text import count_words
+
+    print(count_words("A short text."), count_words("短い文。"))
+    # 3 3
+    ```
+
+    :param text: Any text.
+    :returns: The number of words; punctuation does not count.
+    """
+    return sum(
+        sum(not unicodedata.category(c).startswith("M") for c in run) if _UNSPACED_START.match(run) else 1
+        for run in _WORD.findall(text)
+    )
+
+
+def overlap_tokens(text: str) -> list[str]:
+    """
+    The units in which two passages are compared.
+
+    Single characters of Japanese or Chinese recur in nearly every passage, so pairs of neighbouring characters stand in
+    for words there; a character on its own stays one.
+
+    :param text: A text, normalised.
+    :returns: Words; overlapping pairs of characters in scripts without spaces.
+    """
+    tokens: list[str] = []
+    for run in _WORD.findall(text):
+        if len(run) > 1 and _UNSPACED_START.match(run):
+            tokens.extend(a + b for a, b in pairwise(run))
+        else:
+            tokens.append(run)
+    return tokens

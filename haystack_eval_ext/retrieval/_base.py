@@ -1,0 +1,279 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What every retrieval evaluator shares: parameters, sockets, and the way from Documents to scores."""
+
+import math
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from haystack import Document, component, logging
+
+from haystack_eval_ext._rows import document_rows, with_checked_documents
+from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, report_undefined
+from haystack_eval_ext.retrieval._judging import Duplicates, Judging, Matching, Reach, match_keys, never_retrieved
+from haystack_eval_ext.retrieval._keys import Key, Keys, make_keys
+from haystack_eval_ext.retrieval._labels import LabelReader
+from haystack_eval_ext.retrieval._names import Measure, parse_measures
+from haystack_eval_ext.retrieval._ranking import FloatArray, JudgedRanking
+from haystack_eval_ext.retrieval.measures import MEASURES, evaluate
+
+logger = logging.getLogger(__name__)
+
+# A second look at so many documents takes some hundredths of a second.
+_QUICKLY_SEARCHED = 20_000
+
+DocumentRows = list[list[Document]] | list[Document]
+
+
+class Evaluation(NamedTuple):
+    """The scores of a batch, measure by measure, and the labels that no ranking contains."""
+
+    scores: dict[str, RowScores]
+    never_retrieved: list[Key]
+
+
+@dataclass(frozen=True)
+class RetrievalEvaluation:
+    """
+    The measures of an evaluator with the rules they follow, checked before any row is looked at.
+
+    :param name: Name of the component, for messages.
+    :param measures: The measures to compute in one pass.
+    :param judging: When a retrieved document satisfies a label.
+    :param relevance_threshold: Lowest relevant grade of the binary measures; None: above 0.
+    :param on_undefined: What a row without a score counts as.
+    """
+
+    name: str
+    measures: list[Measure]
+    judging: Judging
+    relevance_threshold: float | None
+    on_undefined: OnUndefined
+
+    def __post_init__(self) -> None:
+        """
+        Refuse what cannot work.
+
+        :raises ValueError: If a parameter has no such value, or a measure is not defined for the matching asked for.
+        """
+        check_on_undefined(self.on_undefined)
+        threshold = self.relevance_threshold
+        if threshold is not None and (
+            not isinstance(threshold, int | float) or isinstance(threshold, bool) or not math.isfinite(threshold)
+        ):
+            msg = f"relevance_threshold must be a finite number, or None for every grade above 0, but is {threshold!r}."
+            raise ValueError(msg)
+        if self.judging.matching == "span":
+            self._refuse("matching='span'", [name for name, definition in MEASURES.items() if definition.partial])
+        if self.judging.duplicates == "each":
+            self._refuse("duplicates='each'", [name for name, definition in MEASURES.items() if definition.repeats])
+        for measure in self.measures:
+            if self.judging.matching != "exact" and dict(measure.parameters).get("judged_only"):
+                msg = f"{measure}: judged_only needs matching='exact', but matching is {self.judging.matching!r}."
+                raise ValueError(msg)
+
+    def _refuse(self, rule: str, defined: list[str]) -> None:
+        for measure in self.measures:
+            if measure.name not in defined:
+                msg = f"{measure.name} is not defined for {rule}; the measures that are: {', '.join(defined)}."
+                raise ValueError(msg)
+
+    def run(
+        self, ground_truth_documents: DocumentRows, retrieved_documents: DocumentRows, *, find_dead: bool | None
+    ) -> Evaluation:
+        """
+        Evaluate a batch.
+
+        :param ground_truth_documents: The labels of each question.
+        :param retrieved_documents: The ranking of each question.
+        :param find_dead: Whether to look for labels that no ranking contains; None: if that is quick.
+        :returns: The scores.
+        :raises ValueError: If rows, grades or fields cannot be scored.
+        :raises TypeError: If something is not a Document or a grade is not a number.
+        :raises UndefinedScore: If a row is undefined and ``on_undefined`` is "raise".
+        """
+        rows = document_rows(ground_truth_documents=ground_truth_documents, retrieved_documents=retrieved_documents)
+
+        def compute(truths: list[list[Document]], retrieved: list[list[Document]]) -> Evaluation:
+            ranking = self.judging.judge(truths, retrieved, self._reach(), self.relevance_threshold)
+            wanted = ranking.retrieved.sum() <= _QUICKLY_SEARCHED if find_dead is None else find_dead
+            dead = self._find_dead_labels(truths, retrieved, ranking) if wanted else []
+            return Evaluation(self.score(ranking), dead)
+
+        return with_checked_documents(compute, rows)
+
+    def score(self, ranking: JudgedRanking) -> dict[str, RowScores]:
+        """
+        Compute all measures of a judged batch.
+
+        :param ranking: The batch.
+        :returns: The scores by measure.
+        :raises UndefinedScore: If a row is undefined and ``on_undefined`` is "raise".
+        """
+        values = {str(measure): evaluate(measure, ranking, self.relevance_threshold) for measure in self.measures}
+        self._report_undefined(values)
+        return {name: aggregate(column, self.on_undefined) for name, column in values.items()}
+
+    def _report_undefined(self, values: dict[str, FloatArray]) -> None:
+        """One message for all measures that are undefined for the same reason."""
+        for needs_relevant, reason in (
+            (True, "no relevant documents"),
+            (False, "no documents retrieved"),
+        ):
+            columns = [
+                np.isnan(column)
+                for measure, column in zip(self.measures, values.values(), strict=True)
+                if MEASURES[measure.name].needs_relevant == needs_relevant
+            ]
+            if columns:
+                report_undefined(np.any(columns, axis=0), self.on_undefined, metric=self.name, reason=reason)
+
+    def _reach(self) -> Reach:
+        measures = self.measures
+        in_words = any(measure.in_words for measure in measures)
+        whole = in_words or any(dict(measure.parameters).get("judged_only") for measure in measures)
+        cutoffs = [measure.cutoff for measure in measures if measure.cutoff is not None]
+        return Reach(
+            documents=max(cutoffs) if len(cutoffs) == len(measures) and not whole else None,
+            words=in_words,
+            first_hit_only=not in_words
+            and all(MEASURES[measure.name].first_hit_only and not measure.parameters for measure in measures),
+        )
+
+    def _find_dead_labels(
+        self, truths: list[list[Document]], retrieved: list[list[Document]], ranking: JudgedRanking
+    ) -> list[Key]:
+        if self.judging.matching != "exact":
+            return []
+        dead = never_retrieved(truths, retrieved, ranking, make_keys(self.judging.document_comparison_field).of)
+        if dead:
+            logger.warning(
+                "{evaluator}: {n} relevant documents of the ground truth are in no ranking of this run. "
+                "Check that both sides mean the same by {field}; the output 'never_retrieved' lists them.",
+                evaluator=self.name,
+                n=len(dead),
+                field=self.judging.document_comparison_field,
+            )
+        return dead
+
+
+def evaluate_keys(
+    measures: list[str],
+    rankings: list[list[str]],
+    labels: list[dict[str, float]],
+    *,
+    relevance_threshold: float | None = None,
+    on_undefined: OnUndefined = "zero",
+) -> dict[str, RowScores]:
+    """
+    Evaluate rankings that are no Documents, such as those of a TREC run file.
+
+    :param measures: Names of the measures; text budgets are refused, since keys have no text.
+    :param rankings: The keys retrieved for each query, best first.
+    :param labels: The grade of each judged key of each query, in the same order.
+    :param relevance_threshold: Lowest relevant grade of the binary measures; None: above 0.
+    :param on_undefined: What a query without relevant documents counts as.
+    :returns: The scores by measure.
+    :raises ValueError: If a measure is unknown or a grade is not finite.
+    """
+    rules = RetrievalEvaluation("haystack-eval", parse_measures(measures), Judging(), relevance_threshold, on_undefined)
+    if any(measure.in_words for measure in rules.measures):
+        msg = "A cut-off in words needs the text of the documents: use a cut-off in documents, such as R@10."
+        raise ValueError(msg)
+    truths = [list(grades.items()) for grades in labels]
+    reader = LabelReader(Keys(itemgetter(0)), itemgetter(1), "grade")
+    matches = match_keys(truths, rankings, reader, Keys(str))
+    sizes = np.fromiter(map(len, rankings), np.int64, len(rankings))
+    found = (matches.labels, matches.hits, matches.found, matches.judged)
+    return rules.score(JudgedRanking(len(rankings), sizes, *found))
+
+
+class RetrievalEvaluator:
+    """
+    The parameters and sockets of an evaluator with one measure; a metric adds :meth:`_measure`.
+
+    A plain class, since a base class decorated with ``@component`` would be rebuilt.
+    """
+
+    def __init__(
+        self,
+        document_comparison_field: str | list[str] = "content",
+        *,
+        top_k: int | None = None,
+        relevance_threshold: float | None = None,
+        grade_field: str | None = "score",
+        matching: Matching = "exact",
+        overlap_threshold: float = 0.65,
+        duplicates: Duplicates = "keep",
+        on_undefined: OnUndefined = "zero",
+    ) -> None:
+        """
+        Create the component.
+
+        :param document_comparison_field: What must be equal in a retrieved and a ground-truth document: "content",
+            "id", "meta.<key>" (a key with dots is first taken literally, then as a path), or a list of these, which
+            must all be equal. A document without the field, or with an empty one, matches nothing.
+        :param top_k: How many of the retrieved documents count, from the first; None: all.
+        :param relevance_threshold: Lowest grade that counts as relevant; None: every grade above 0. Measures that use
+            the grades themselves, such as NDCG, do not look at it.
+        :param grade_field: Where the grade of a ground-truth document stands: "score", "meta.<key>", or None: all count
+            alike, as 1. A document without a grade counts as 1, a grade of 0 or below as judged not relevant.
+        :param matching: When a retrieved document matches. "exact": the compared fields are equal. "overlap": its text
+            contains that of the ground-truth document, or has at least ``overlap_threshold`` of its tokens; costs
+            labels x chunks comparisons a question. "span": it covers characters of a span, given by ``meta["start"]``
+            and ``meta["end"]`` of the ground-truth document; the chunk's place is ``meta["split_idx_start"]``.
+        :param overlap_threshold: Share of a label's tokens that a chunk must have, above 0 and at most 1. Tokens are
+            words, or pairs of neighbouring characters in scripts without spaces.
+        :param duplicates: What a later copy of a retrieved document does. "keep": it keeps its rank and gains nothing.
+            "drop": it is taken out and the gap closed. "each": it counts like the first, so that every chunk of a
+            relevant file counts; for precision, hit rate and MRR.
+        :param on_undefined: What a question without relevant documents counts as: "zero", "nan" (left out of the
+            mean), or "raise".
+        :raises ValueError: If a parameter has no such value.
+        :raises TypeError: If a parameter has the wrong type.
+        """
+        if top_k is not None and (not isinstance(top_k, int) or isinstance(top_k, bool) or top_k < 1):
+            msg = f"top_k must be a whole number of at least 1, or None for all documents, but is {top_k!r}."
+            raise ValueError(msg)
+        self.document_comparison_field = document_comparison_field
+        self.top_k = top_k
+        self.relevance_threshold = relevance_threshold
+        self.grade_field = grade_field
+        self.matching = matching
+        self.overlap_threshold = overlap_threshold
+        self.duplicates = duplicates
+        self.on_undefined = on_undefined
+        self._evaluation = RetrievalEvaluation(
+            name=type(self).__name__,
+            measures=[self._measure()],
+            judging=Judging(document_comparison_field, grade_field, matching, overlap_threshold, duplicates),
+            relevance_threshold=relevance_threshold,
+            on_undefined=on_undefined,
+        )
+
+    def _measure(self) -> Measure:
+        """The measure of this component, from its parameters."""
+        raise NotImplementedError
+
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    def run(self, ground_truth_documents: DocumentRows, retrieved_documents: DocumentRows) -> dict[str, Any]:
+        """
+        Score the retrieved documents of each question.
+
+        :param ground_truth_documents: The relevant documents of each question, with their grades; a flat list is one
+            question. Dicts in the JSON form of a Document are taken as well.
+        :param retrieved_documents: The retrieved documents of each question, best first, in the same form. Their
+            order is the ranking; their scores are not looked at.
+        :returns: A dictionary with
+            - `score`: the mean of the individual scores;
+            - `individual_scores`: a float for each question, in the order given;
+            - `statuses`: "scored" or "undefined" for each question.
+        :raises ValueError: If there are no rows, the inputs differ in length, a grade is not finite, or no document
+            of a side has the compared field.
+        :raises TypeError: If something is not a Document, or a grade is not a number; the message names input and row.
+        :raises UndefinedScore: If a question has no relevant documents and ``on_undefined`` is "raise".
+        """
+        (scores,) = self._evaluation.run(ground_truth_documents, retrieved_documents, find_dead=False).scores.values()
+        return scores._asdict()

@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The labels of each question: keys and grades of its ground-truth documents, read once and checked as one array."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from haystack import logging
+
+from haystack_eval_ext._rows import describe
+from haystack_eval_ext._scores import list_rows
+from haystack_eval_ext.retrieval._keys import has_key
+from haystack_eval_ext.retrieval._ranking import Labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from haystack_eval_ext.retrieval._keys import Key, Keys
+    from haystack_eval_ext.retrieval._ranking import FloatArray
+
+logger = logging.getLogger(__name__)
+
+_PLAIN_GRADES = {float, int, type(None)}
+_STEPS_PER_GRADE = 20  # people grade in halves, quarters, tenths or twentieths; similarities have no steps
+
+
+class LabelReader:
+    """Reads the labels question by question and keeps what all of them have in common: flat grades and counts."""
+
+    def __init__(self, keys: Keys, grade: Callable[[Any], Any], grade_field: str | None) -> None:
+        """
+        Prepare for a batch.
+
+        :param keys: Reads the comparison keys of ground-truth documents.
+        :param grade: Reads its grade; None counts as 1.
+        :param grade_field: Name of the field that ``grade`` reads, for messages.
+        """
+        self._keys = keys
+        self._grade = grade
+        self._grade_field = grade_field
+        self._grades: list[Any] = []
+        self._sizes: list[int] = []
+        #: Ground-truth documents that had no key.
+        self.without_key = 0
+
+    def read(self, truths: Iterable[Sequence[Any]]) -> Iterator[dict[Key, int]]:
+        """
+        Read the labels question by question.
+
+        :param truths: The ground-truth documents of each question.
+        :returns: For each question the label of each key, numbered within the question. Documents without a key carry
+            no label; documents with the same key carry one, which has their highest grade.
+        """
+        number, grade, grades, sizes = self._keys.number, self._grade, self._grades, self._sizes
+        for truth in truths:
+            labels = number(truth)
+            if len(labels) != len(truth) or None in labels or "" in labels:
+                labels = self._read_slowly(truth)
+            else:
+                grades += map(grade, truth)
+            sizes.append(len(labels))
+            yield labels
+
+    def _read_slowly(self, truth: Sequence[Any]) -> dict[Key, int]:
+        grades: dict[Key, float] = {}
+        for position, document in enumerate(truth):
+            key = self._keys.of(document)
+            if not has_key(key):
+                self.without_key += 1
+                continue
+            grade = self._checked_grade(document, len(self._sizes), position)
+            grades[key] = max(grades.get(key, grade), grade)
+        self._grades += grades.values()
+        return {key: number for number, key in enumerate(grades)}
+
+    def relevant(self, labels: dict[Key, int], level: float | None) -> dict[Key, int]:
+        """
+        Select the relevant labels of the question read last.
+
+        :param labels: What :meth:`read` gave last.
+        :param level: Lowest relevant grade, or None for every grade above 0.
+        :returns: Those labels.
+        """
+        grades = self._grades[len(self._grades) - len(labels) :]
+        if grades.count(None) == len(grades) and (level is None or level <= 1):
+            return labels
+        values = _as_floats(grades)
+        if values is None:
+            return labels  # labels() names the fault
+        relevant = values > 0 if level is None else values >= level
+        return {key: label for (key, label), reached in zip(labels.items(), relevant, strict=True) if reached}
+
+    def labels(self, truths: Sequence[Sequence[Any]]) -> Labels:
+        """
+        All labels of the batch, once every question was read.
+
+        :param truths: The ground-truth documents of all questions, to name the row of a fault.
+        :returns: The labels, with checked grades.
+        :raises ValueError: If a grade is NaN or infinite.
+        :raises TypeError: If a grade is not a number.
+        """
+        grades = _as_floats(self._grades)
+        if grades is None or not np.isfinite(grades).all():
+            for row, truth in enumerate(truths):
+                for position, document in enumerate(truth):
+                    self._checked_grade(document, row, position)
+            grades = np.array([1.0 if grade is None else float(grade) for grade in self._grades])
+        labels = Labels(np.repeat(np.arange(len(self._sizes)), self._sizes), grades, np.array(self._sizes))
+        self._warn_of_odd_grades(labels)
+        return labels
+
+    def _checked_grade(self, document: Any, row: int, position: int) -> float:
+        grade = self._grade(document)
+        if grade is None:
+            return 1.0
+        place = f"ground_truth_documents[{row}][{position}]"
+        if not isinstance(grade, Real):
+            msg = f"{place}: the grade in '{self._grade_field}' must be a number, but is {describe(grade)}."
+            raise TypeError(msg)
+        if not math.isfinite(grade):
+            msg = (
+                f"{place}: the grade in '{self._grade_field}' must be finite, but is {float(grade)}. "
+                "Correct the label, or set grade_field=None so that all labels count alike."
+            )
+            raise ValueError(msg)
+        return float(grade)
+
+    def _warn_of_odd_grades(self, labels: Labels) -> None:
+        if self._grades.count(None) == len(self._grades):
+            return
+        steps = labels.grade * _STEPS_PER_GRADE
+        fractional = np.abs(steps - np.round(steps)) > 1e-6  # noqa: PLR2004 - rounding noise of 0.05 and its like
+        if fractional.mean() > 0.5:  # noqa: PLR2004 - most of the labels
+            logger.warning(
+                "{n} of {total} grades in '{field}' of ground_truth_documents are fractions such as a retriever "
+                "writes, not grades that people give. If these labels were copied from retrieved documents, set "
+                "grade_field=None so that all labels count alike.",
+                n=int(fractional.sum()),
+                total=len(labels.grade),
+                field=self._grade_field,
+            )
+        positive = labels.grade > 0
+        if not positive.all():
+            rows = np.unique(labels.query[~positive])
+            logger.warning(
+                "{n} of {total} labels have a grade of 0 or below in '{field}' ({rows}) and count as judged not "
+                "relevant. If these are scores of a reranker and all labels are relevant, set grade_field=None.",
+                n=int((~positive).sum()),
+                total=len(labels.grade),
+                field=self._grade_field,
+                rows=list_rows(rows),
+            )
+
+
+def _as_floats(grades: list[Any]) -> FloatArray | None:
+    """Grades as an array, with 1 for None; None when something else than a plain number is among them."""
+    missing = grades.count(None)
+    if missing == len(grades):
+        return np.ones(len(grades))
+    if not _PLAIN_GRADES.issuperset(map(type, grades)):
+        return None
+    if missing:
+        grades = [1.0 if grade is None else grade for grade in grades]
+    return np.array(grades, dtype=np.float64)

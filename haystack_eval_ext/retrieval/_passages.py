@@ -1,0 +1,294 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+Matching beyond equality, for chunks that move when the splitter changes while the labels stay.
+
+Both ways compare every label of a question with every chunk retrieved for it: labels x chunks comparisons per question
+instead of one look-up per chunk. Each distinct text is normalised and split into tokens once per run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+from haystack import logging
+
+from haystack_eval_ext._rows import describe
+from haystack_eval_ext._text import normalize, overlap_tokens
+from haystack_eval_ext.retrieval._keys import Keys, has_key
+from haystack_eval_ext.retrieval._ranking import Found, Hits, Labels, Matches, number_within
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from haystack import Document
+
+    from haystack_eval_ext.retrieval._keys import Key
+    from haystack_eval_ext.retrieval._labels import LabelReader
+    from haystack_eval_ext.retrieval._ranking import FloatArray, IntArray
+
+logger = logging.getLogger(__name__)
+
+_SPAN_FIELDS = ("start", "end")
+
+
+class _Pair(NamedTuple):
+    """A retrieved chunk and a label that it satisfies, or part of which it covers."""
+
+    query: int
+    rank: int
+    label: int
+    share: float
+
+
+class _Passage(NamedTuple):
+    text: str
+    tokens: Counter[str]
+    n_tokens: int
+
+
+def overlaps(
+    truths: Sequence[Sequence[Document]],
+    retrieved: Sequence[Sequence[Document]],
+    reader: LabelReader,
+    threshold: float,
+    *,
+    each: bool,
+) -> Matches:
+    """
+    Match a chunk with each labelled passage that it contains, or of whose tokens it has at least a given share.
+
+    :param truths: The ground-truth documents of each question, compared by content.
+    :param retrieved: The retrieved documents of each question, best first.
+    :param reader: Reads the labels; its key is the content.
+    :param threshold: Share of the passage's tokens, repeated tokens counted as often as they occur.
+    :param each: Whether a chunk that satisfies only labels found before counts as a hit.
+    :returns: The hits and labels of the batch.
+    """
+    passages: dict[str, _Passage] = {}
+
+    def passage(text: str) -> _Passage:
+        if text not in passages:
+            plain = normalize(text)
+            tokens = overlap_tokens(plain)
+            passages[text] = _Passage(plain, Counter(tokens), len(tokens))
+        return passages[text]
+
+    pairs: list[_Pair] = []
+    without_key = 0
+    for query, (numbers, documents) in enumerate(zip(reader.read(truths), retrieved, strict=True)):
+        labels = [(passage(str(text)), number) for text, number in numbers.items()]
+        for rank, document in enumerate(documents, start=1):
+            if not document.content:
+                without_key += 1
+                continue
+            chunk = passage(document.content)
+            pairs.extend(
+                _Pair(query, rank, number, 1.0) for label, number in labels if _satisfies(chunk, label, threshold)
+            )
+    return _assemble(reader.labels(truths), pairs, without_key, each=each, whole=True)
+
+
+def _satisfies(chunk: _Passage, label: _Passage, threshold: float) -> bool:
+    if label.text in chunk.text:
+        return True
+    if not label.n_tokens:
+        return False
+    shared = sum(min(times, chunk.tokens.get(token, 0)) for token, times in label.tokens.items())
+    return shared >= threshold * label.n_tokens
+
+
+def checked_span_keys(truths: Sequence[Sequence[Document]], key: Callable[[Document], Key]) -> Keys:
+    """
+    Make the key of span labels: document key, start, end.
+
+    :param truths: The ground-truth documents of each question.
+    :param key: Reads the key of the document that a span lies in.
+    :returns: A reader of label keys, None where the document key is missing.
+    :raises ValueError: If a label has no usable offsets.
+    """
+    for row, truth in enumerate(truths):
+        for position, document in enumerate(truth):
+            _check_offsets(document, f"ground_truth_documents[{row}][{position}]")
+
+    def span_key(document: Document) -> Key:
+        name = key(document)
+        return (name, *_label_offsets(document)) if has_key(name) else None
+
+    return Keys(span_key)
+
+
+def _label_offsets(document: Document) -> tuple[Any, Any]:
+    """Start and end as the label gives them; a chunk that serves as a label has its own offset and length."""
+    meta = document.meta
+    if "start" in meta or "end" in meta:
+        return meta.get("start"), meta.get("end")
+    start = meta.get("split_idx_start")
+    return start, start + len(document.content) if isinstance(start, int) and document.content else None
+
+
+def _check_offsets(document: Document, place: str) -> None:
+    start, end = _label_offsets(document)
+    for name, offset in zip(_SPAN_FIELDS, (start, end), strict=True):
+        if not isinstance(offset, int) or isinstance(offset, bool):
+            msg = (
+                f"{place}: matching='span' needs whole numbers in meta['start'] and meta['end'] of a label (or "
+                f"meta['split_idx_start'] and a content), but its {name} is {describe(offset)}."
+            )
+            raise ValueError(msg)  # noqa: TRY004 - a fault of the data in meta, as the one below
+    if not 0 <= start < end:
+        msg = f"{place}: a span must have 0 <= start < end, but start is {start} and end is {end}."
+        raise ValueError(msg)
+
+
+def spans(
+    truths: Sequence[Sequence[Document]],
+    retrieved: Sequence[Sequence[Document]],
+    reader: LabelReader,
+    key: Callable[[Document], Key],
+) -> Matches:
+    """
+    Match a chunk with each labelled span of its document by the characters that no earlier chunk covered.
+
+    :param truths: The ground-truth documents of each question: spans.
+    :param retrieved: The retrieved documents of each question, best first.
+    :param reader: Reads the labels; its key is document key, start, end.
+    :param key: Reads the key of the document that a chunk was cut from.
+    :returns: The hits and labels of the batch; a label can be found in parts.
+    :raises ValueError: If a chunk of a labelled document has no ``meta["split_idx_start"]``.
+    """
+    pairs: list[_Pair] = []
+    without_key = 0
+    offsets = _OffsetCheck()
+    for query, (numbers, truth, documents) in enumerate(zip(reader.read(truths), truths, retrieved, strict=True)):
+        spans_of: dict[Key, list[_Span]] = {}
+        texts = {(key(label), *_label_offsets(label)): label.content for label in truth}
+        for place, number in numbers.items():
+            label_name, begin, stop = cast("tuple[Key, int, int]", place)
+            spans_of.setdefault(label_name, []).append(_Span(number, begin, stop, texts[label_name, begin, stop]))
+        for rank, document in enumerate(documents, start=1):
+            name = key(document)
+            without_key += not has_key(name)
+            if name not in spans_of:
+                continue
+            start = _chunk_start(document, f"retrieved_documents[{query}][{rank - 1}]")
+            text = document.content or ""
+            for span in spans_of[name]:
+                offsets.compare(span, start, text)
+                covered = span.cover(start, start + len(text))
+                if covered:
+                    pairs.append(_Pair(query, rank, span.number, covered / (span.end - span.start)))
+    offsets.report()
+    return _assemble(reader.labels(truths), pairs, without_key, each=False, whole=False)
+
+
+def _chunk_start(document: Document, place: str) -> int:
+    start = document.meta.get("split_idx_start")
+    if not isinstance(start, int) or isinstance(start, bool) or start < 0:
+        came = start if isinstance(start, int) else describe(start)
+        msg = (
+            f"{place}: matching='span' needs the place of a chunk in its document as a whole number in "
+            f"meta['split_idx_start'], which Haystack's splitters write, but it is {came}."
+        )
+        raise ValueError(msg)
+    return start
+
+
+class _Span:
+    """A labelled span and what of it no chunk has covered yet."""
+
+    def __init__(self, number: int, start: int, end: int, text: str | None) -> None:
+        self.number = number
+        self.start = start
+        self.end = end
+        self.text = text
+        self._uncovered = [(start, end)]
+
+    def cover(self, start: int, end: int) -> int:
+        """Mark the characters from start to end as covered and count those that were not before."""
+        before = sum(stop - begin for begin, stop in self._uncovered)
+        self._uncovered = [
+            (left, right)
+            for begin, stop in self._uncovered
+            for left, right in ((begin, min(stop, start)), (max(begin, end), stop))
+            if left < right
+        ]
+        return before - sum(stop - begin for begin, stop in self._uncovered)
+
+
+class _OffsetCheck:
+    """
+    Compares chunks with the texts of the labels that they cover.
+
+    ``split_idx_start`` counts characters of the text that the splitter saw. A cleaner that ran before, or labels made
+    on another version of the text, shift it, and nothing else would show that.
+    """
+
+    def __init__(self) -> None:
+        self._compared = 0
+        self._different = 0
+        self._unknown = 0
+
+    def compare(self, span: _Span, start: int, text: str) -> None:
+        """Compare the part of a span that a chunk covers with the label's own text, if it has one of its length."""
+        begin, stop = max(span.start, start), min(span.end, start + len(text))
+        if begin >= stop:
+            return
+        if span.text is None or len(span.text) != span.end - span.start:
+            self._unknown += 1
+            return
+        self._compared += 1
+        self._different += text[begin - start : stop - start] != span.text[begin - span.start : stop - span.start]
+
+    def report(self) -> None:
+        """Warn of places that do not fit, or that could not be checked."""
+        if self._different:
+            logger.warning(
+                "{n} of {total} covered passages differ from the text of their label: meta['split_idx_start'] does not "
+                "fit the labels. Were the documents cleaned or changed after the labels were made?",
+                n=self._different,
+                total=self._compared,
+            )
+        if self._unknown:
+            logger.warning(
+                "{n} covered passages could not be checked against the source text, since their labels have no content "
+                "of the length of the span. meta['split_idx_start'] can be wrong after cleaning.",
+                n=self._unknown,
+            )
+
+
+def _assemble(labels: Labels, pairs: list[_Pair], without_key: int, *, each: bool, whole: bool) -> Matches:
+    """Pairs, ordered by query and rank, as flat arrays; ``whole``: the first pair of a label finds all of it."""
+    query, rank, number = (np.array([pair[i] for pair in pairs], dtype=np.int64) for i in range(3))
+    label = labels.places(query, number)
+    share = np.array([pair.share for pair in pairs], dtype=np.float64)
+    judged = _documents(query, rank, labels.grade[label])
+    if whole:
+        first = np.zeros(len(pairs), dtype=np.bool_)
+        first[np.unique(label, return_index=True)[1]] = True
+        query, rank, label = query[first], rank[first], label[first]
+    grade = labels.grade[label]
+    # The best label of a chunk comes first, as it would in the ideal ranking.
+    order = np.lexsort((-grade, rank, query))
+    query, rank, grade, share = query[order], rank[order], grade[order], share if whole else share[order]
+    found = Found(query, rank, grade, _positions(query, rank), None if whole else share)
+    return Matches(labels, judged if each else _documents(query, rank, grade), found, judged, without_key)
+
+
+def _documents(query: IntArray, rank: IntArray, grade: FloatArray) -> Hits:
+    """One entry per document, with the highest grade of its labels."""
+    if not len(query):
+        return Hits(query, rank, grade)
+    new = np.concatenate(([True], (query[1:] != query[:-1]) | (rank[1:] != rank[:-1])))
+    starts = np.flatnonzero(new)
+    return Hits(query[starts], rank[starts], np.maximum.reduceat(grade, starts))
+
+
+def _positions(query: IntArray, rank: IntArray) -> IntArray:
+    """The rank of a label, or the next one after the label before it where one document satisfies several."""
+    number = number_within(query)
+    # Position - number never falls within a query; a stride above every rank starts it anew for the next query.
+    stride = int(rank.max(initial=0)) + len(rank) + 1
+    return np.maximum.accumulate(rank - number + query * stride) - query * stride + number

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Normalised discounted cumulative gain. Source: Järvelin and Kekäläinen, TOIS 20(4), 2002; trec_eval ndcg_cut."""
+
+from typing import Literal
+
+from haystack import component
+
+from haystack_eval_ext._scores import OnUndefined
+from haystack_eval_ext.retrieval._base import RetrievalEvaluator
+from haystack_eval_ext.retrieval._judging import Duplicates, Matching
+from haystack_eval_ext.retrieval._names import Measure, make_measure
+
+_DCG = {"linear": "log2", "exponential": "exp-log2"}
+
+
+@component
+class DocumentNDCGEvaluator(RetrievalEvaluator):
+    """
+    Scores how much of the possible gain a ranking has, early ranks counting more. From 0 to 1, higher is better.
+
+    The gain of a document is its grade, discounted by log2(rank + 1); the sum is divided by that of the best possible
+    ranking, which is cut at ``top_k`` as well. Grades of 0 and below have no gain.
+
+    Usage example:
+    ```python
+    from haystack import Document
+    from haystack_eval_ext import DocumentNDCGEvaluator
+
+    evaluator = DocumentNDCGEvaluator()
+    result = evaluator.run(
+        ground_truth_documents=[[Document(content="France", score=1.0), Document(content="Paris", score=0.5)]],
+        retrieved_documents=[[Document(content="France"), Document(content="Germany"), Document(content="Paris")]],
+    )
+    print(round(result["score"], 4))
+    # 0.9502
+    ```
+    """
+
+    def __init__(
+        self,
+        document_comparison_field: str | list[str] = "content",
+        *,
+        top_k: int | None = None,
+        gain: Literal["linear", "exponential"] = "linear",
+        grade_field: str | None = "score",
+        relevance_threshold: float | None = None,
+        matching: Matching = "exact",
+        overlap_threshold: float = 0.65,
+        duplicates: Duplicates = "keep",
+        on_undefined: OnUndefined = "zero",
+    ) -> None:
+        """
+        Create a DocumentNDCGEvaluator component.
+
+        :param document_comparison_field: What must be equal in a retrieved and a ground-truth document: "content",
+            "id", "meta.<key>", or a list of these.
+        :param top_k: How many of the retrieved documents count, from the first; None: all. The ideal ranking is cut
+            there as well.
+        :param gain: "linear": the grade; "exponential": 2^grade - 1, the form of web search.
+        :param grade_field: Where the grade of a ground-truth document stands: "score", "meta.<key>", or None: all
+            alike.
+        :param relevance_threshold: Not used by NDCG, which works on the grades themselves; there as in all evaluators.
+        :param matching: When a retrieved document matches: "exact" or "overlap".
+        :param overlap_threshold: Share of a label's tokens that a chunk must have for "overlap".
+        :param duplicates: What a later copy of a retrieved document does: "keep" or "drop".
+        :param on_undefined: What a question without a grade above 0 counts as: "zero", "nan" or "raise".
+        :raises ValueError: If a parameter has no such value.
+        :raises TypeError: If a parameter has the wrong type.
+        """
+        if gain not in _DCG:
+            msg = f"gain must be one of {', '.join(map(repr, _DCG))}, but is {gain!r}."
+            raise ValueError(msg)
+        self.gain = gain
+        RetrievalEvaluator.__init__(
+            self,
+            document_comparison_field,
+            top_k=top_k,
+            relevance_threshold=relevance_threshold,
+            grade_field=grade_field,
+            matching=matching,
+            overlap_threshold=overlap_threshold,
+            duplicates=duplicates,
+            on_undefined=on_undefined,
+        )
+
+    def _measure(self) -> Measure:
+        return make_measure("nDCG", cutoff=self.top_k, dcg=_DCG[self.gain])
