@@ -1,0 +1,330 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Files to records with their line numbers; every fault of a file is collected before one error is raised."""
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+FilePath = str | os.PathLike[str]
+SHOWN_PROBLEMS = 20
+# What the C readers of these formats call white space; str.strip() would also eat U+3000 and U+001C inside ids.
+WHITE_SPACE = " \t\r\n\f\v"
+
+
+class FileProblemsError(ValueError):
+    """
+    Everything that is wrong with a file, in one error.
+
+    The text shows the first 20 problems.
+
+    :param problems: One line for each problem, `FILE:LINE: what came, what was expected`.
+    """
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__(problems)  # as the only argument, so that the error survives pickling
+        self.problems = problems
+
+    def __str__(self) -> str:
+        """
+        Give the report.
+
+        :returns: The only problem on one line, or a headline and the first 20.
+        """
+        if len(self.problems) == 1:
+            return self.problems[0]
+        lines = [f"{len(self.problems)} problems:", *self.problems[:SHOWN_PROBLEMS]]
+        if len(self.problems) > SHOWN_PROBLEMS:
+            lines.append(f"and {len(self.problems) - SHOWN_PROBLEMS} more")
+        return "\n  ".join(lines)
+
+
+class Record(NamedTuple):
+    """One row of a file and the physical line on which it starts."""
+
+    line: int
+    values: dict[str, Any]
+
+
+class Problems:
+    """Collects the faults of one file."""
+
+    def __init__(self, path: FilePath) -> None:
+        self.path = os.fspath(path)
+        self._found: list[tuple[float, str]] = []
+
+    def add(self, what: str, line: int | None = None, column: str | None = None) -> None:
+        """
+        Note one fault.
+
+        :param what: What came and what was expected, without the user's texts.
+        :param line: The physical line, if the fault has one.
+        :param column: The column, if the fault has one.
+        """
+        place = self.path if line is None else f"{self.path}:{line}"
+        named = what if column is None else f"column {column!r}: {what}"
+        self._found.append((math.inf if line is None else line, f"{place}: {named}"))
+
+    def texts(self) -> list[str]:
+        """
+        List the faults.
+
+        :returns: All faults by line, those of the whole file last.
+        """
+        return [text for _, text in sorted(self._found, key=lambda found: found[0])]
+
+
+def raise_if_any(error: type[FileProblemsError], problems: Iterable[Problems]) -> None:
+    """
+    Raise when a fault was collected.
+
+    :param error: The class to raise.
+    :param problems: The collectors, one for each file.
+    :raises FileProblemsError: As `error`, with the faults of all files.
+    """
+    texts = [text for found in problems for text in found.texts()]
+    if texts:
+        raise error(texts)
+
+
+def read_text(path: FilePath, problems: Problems) -> str:
+    """
+    Read a UTF-8 file, through gzip when its name ends in `.gz`; a byte order mark is dropped.
+
+    :param path: The file.
+    :param problems: Takes what is wrong with the bytes.
+    :returns: The text; "" when the file cannot be read or holds nothing, which is then noted.
+    """
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+        if file.suffix.lower() == ".gz":
+            data = gzip.decompress(data)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        problems.add("is not a whole gzip file, expected one because its name ends in .gz")
+        return ""
+    except OSError as error:
+        problems.add(f"cannot be read: {error.strerror}")
+        return ""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if not data.strip():
+        problems.add("the file is empty, expected at least one row")
+        return ""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        for number, line in enumerate(data.split(b"\n"), start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                problems.add(f"byte {error.start + 1} of the line is not UTF-8, expected UTF-8 text", number)
+        # Distinct bytes stay distinct, so reading on finds the other faults and invents no duplicates.
+        return data.decode("utf-8", errors="surrogateescape")
+
+
+def numbered_lines(text: str, problems: Problems) -> Iterator[tuple[int, str]]:
+    r"""
+    Split a text at `\n` or `\r\n`; blank lines may only end it.
+
+    :param text: The text of a file.
+    :param problems: Takes blank lines before the last row.
+    :returns: Line numbers from 1 and lines without their ends.
+    """
+    lines = text.split("\n")
+    while lines and not lines[-1].strip(WHITE_SPACE):
+        lines.pop()
+    for number, line in enumerate(lines, start=1):
+        if line.strip(WHITE_SPACE):
+            yield number, line.removesuffix("\r")
+        else:
+            problems.add("a blank line between rows, expected a row; remove the line", number)
+
+
+def parse_json(text: str) -> Any:
+    """
+    Parse strict JSON: no NaN, no infinities, no name twice in one object.
+
+    :param text: One JSON value.
+    :returns: The value.
+    :raises ValueError: If the text is no such value; the message holds none of the text.
+    """
+    return _json_value(_DECODER.decode, text)
+
+
+def jsonl_records(text: str, problems: Problems) -> list[Record]:
+    """
+    Read one JSON object a line.
+
+    :param text: The text of a file.
+    :param problems: Takes bad lines.
+    :returns: The objects of the good lines.
+    """
+    records: list[Record] = []
+    for number, line in numbered_lines(text, problems):
+        try:
+            value = parse_json(line)
+        except ValueError as error:
+            problems.add(f"{error}, expected one JSON object on the line", number)
+            continue
+        _append_object(records, number, value, problems)
+    return records
+
+
+def json_records(text: str, problems: Problems) -> list[Record]:
+    """
+    Read a JSON list of objects.
+
+    :param text: The text of a file.
+    :param problems: Takes bad entries.
+    :returns: The objects. Reading ends at a syntax error, since nothing tells where the next entry starts.
+    """
+    records: list[Record] = []
+    position = _skip(text, 0)
+    line = 1 + text.count("\n", 0, position)
+    if not text.startswith("[", position):
+        problems.add("does not start a list, expected a JSON list of objects (or name the file .jsonl)", line)
+        return records
+    position, separator = position + 1, "["
+    while separator != "]":
+        start = _skip(text, position)
+        line += text.count("\n", position, start)
+        if separator == "[" and text.startswith("]", start):
+            problems.add("the list is empty, expected at least one row", line)
+            position = start + 1
+            break
+        try:
+            value, end = _json_value(_DECODER.raw_decode, text, start)
+        except ValueError as error:
+            problems.add(f"{error}, expected a JSON list of objects; nothing behind it was read", line)
+            return records
+        _append_object(records, line, value, problems)
+        position = _skip(text, end)
+        line += text.count("\n", start, position)
+        separator = text[position : position + 1]
+        if separator not in (",", "]"):
+            problems.add("the list goes on without a comma or ends without ], expected a JSON list of objects", line)
+            return records
+        position += 1
+    if _skip(text, position) != len(text):
+        problems.add("text behind the list, expected one JSON list of objects", line)
+    return records
+
+
+def csv_records(text: str, delimiter: str, problems: Problems) -> list[Record]:
+    """
+    Read delimited rows below a header.
+
+    :param text: The text of a file.
+    :param delimiter: What stands between cells.
+    :param problems: Takes bad rows.
+    :returns: The rows with as many cells as the header, all cells as text.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    header: list[str] | None = None
+    records: list[Record] = []
+    blank: list[int] = []
+    start, rows = 1, 0
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            break
+        except csv.Error as error:
+            problems.add(f"not a row of cells ({error}), expected quoted cells or, for long texts, JSONL", start)
+            start, rows = reader.line_num + 1, rows + 1
+            continue
+        line, start = start, reader.line_num + 1
+        if not cells:
+            blank.append(line)
+            continue
+        for number in blank:
+            problems.add("a blank line between rows, expected a row; remove the line", number)
+        blank.clear()
+        if header is None:
+            header = [cell.strip() for cell in cells]
+            _check_header(header, line, problems)
+            continue
+        rows += 1
+        if len(cells) != len(header):
+            problems.add(f"{len(cells)} cells, expected {len(header)} as in the header", line)
+        else:
+            records.append(Record(line, dict(zip(header, cells, strict=True))))
+    if header is not None and rows == 0:
+        problems.add("no row below the header, expected at least one")
+    return records
+
+
+def kind_of(value: Any) -> str:
+    """
+    Name a JSON value's kind for a message, never its content.
+
+    :param value: A parsed JSON value.
+    :returns: Such as "a list".
+    """
+    names = {type(None): "null", bool: "true or false", str: "a text", list: "a list", dict: "an object"}
+    return names.get(type(value), "a number")
+
+
+def _check_header(header: list[str], line: int, problems: Problems) -> None:
+    for place, name in enumerate(header, start=1):
+        if not name:
+            problems.add(f"cell {place} of the header is empty, expected a column name (pandas: index=False)", line)
+        elif name in header[: place - 1]:
+            problems.add(f"column {name!r} a second time in the header, expected each name once", line)
+
+
+def _append_object(records: list[Record], line: int, value: Any, problems: Problems) -> None:
+    if isinstance(value, dict):
+        records.append(Record(line, value))
+    else:
+        problems.add(f"{kind_of(value)}, expected a JSON object with the columns of one row", line)
+
+
+def _skip(text: str, position: int) -> int:
+    while text[position : position + 1] in _JSON_SPACE:
+        position += 1
+    return position
+
+
+def _json_value(decode: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return decode(*arguments)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, " if error.lineno > 1 else ""
+        msg = f"not JSON ({error.msg}: {where}character {error.colno})"
+        raise ValueError(msg) from error
+    except RecursionError as error:
+        msg = "not usable JSON (nested too deeply)"
+        raise ValueError(msg) from error
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    msg = f"not strict JSON ({name} is no JSON number; write null or leave the entry out)"
+    raise ValueError(msg)
+
+
+def _finite_float(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        msg = "not usable JSON (a number beyond the range of a double)"
+        raise ValueError(msg)
+    return value
+
+
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        msg = "not strict JSON (one name twice in an object)"
+        raise ValueError(msg)
+    return value
+
+
+_JSON_SPACE = frozenset(" \t\r\n")
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite_float, object_pairs_hook=_unique_names)

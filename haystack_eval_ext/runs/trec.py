@@ -1,0 +1,398 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""TREC qrels and run files and BEIR folders, read as trec_eval ranks them; needs the standard library alone."""
+
+import contextlib
+import csv
+import gzip
+import math
+import os
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from haystack_eval_ext.runs._lines import (
+    WHITE_SPACE,
+    FilePath,
+    FileProblemsError,
+    Problems,
+    jsonl_records,
+    numbered_lines,
+    raise_if_any,
+    read_text,
+)
+
+Qrels = dict[str, dict[str, int | float]]
+Run = dict[str, list[tuple[str, float]]]
+
+_BEIR_HEADER = ["query-id", "corpus-id", "score"]
+_RUN_COLUMNS = 6
+_CELLS = re.compile(f"[^{WHITE_SPACE}]+")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+# float() alone would take "1_000", "infinity" and digits of other scripts.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+class TrecFileError(FileProblemsError):
+    """A qrels file, run file or BEIR folder is not what its format says; `problems` lists every fault."""
+
+
+@dataclass(frozen=True)
+class BeirFolder:
+    """
+    A BEIR data set.
+
+    :param corpus: By document id: `title`, `text`, `metadata` and whatever else the line holds.
+    :param queries: By query id: the text.
+    :param qrels: By split ("test"): the labels.
+    :param unknown_documents: Ids that a label names and the corpus lacks. The labels stay in `qrels`.
+    :param unknown_queries: Ids that a label names and the queries lack. The labels stay in `qrels`.
+    :param path: The folder.
+    """
+
+    corpus: dict[str, dict[str, Any]]
+    queries: dict[str, str]
+    qrels: dict[str, Qrels]
+    unknown_documents: list[str] = field(default_factory=list)
+    unknown_queries: list[str] = field(default_factory=list)
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class QueryCoverage:
+    """
+    Which queries a run and its labels share.
+
+    :param judged: Queries with labels, as they first appear in the qrels.
+    :param answered: Those of them that the run has.
+    :param missing_from_run: Those of them that the run lacks.
+    :param without_labels: Queries of the run that nobody judged; they are in no mean.
+    """
+
+    judged: list[str]
+    answered: list[str]
+    missing_from_run: list[str]
+    without_labels: list[str]
+
+
+def read_qrels(path: FilePath) -> Qrels:
+    """
+    Read labels: four TREC columns, or BEIR's three below the header `query-id corpus-id score`.
+
+    Grades keep their value: 2 is an int, 0.9 stays 0.9. The same line twice counts once.
+
+    ```python
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+    from haystack_eval_ext.runs.trec import read_qrels
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "qrels.txt"
+        file.write_text("q1 0 d1 2\\nq1 0 d2 0\\n")
+        print(read_qrels(file))
+    # {'q1': {'d1': 2, 'd2': 0}}
+    ```
+
+    :param path: The file, UTF-8; a name that ends in `.gz` is read through gzip.
+    :returns: Grades by query and document, in the order of the file.
+    :raises TrecFileError: If lines are broken, grades not finite, or one pair has two grades.
+    """
+    problems = Problems(path)
+    qrels = _parse_qrels(path, problems)
+    raise_if_any(TrecFileError, [problems])
+    return qrels
+
+
+def read_run(path: FilePath) -> Run:
+    """
+    Read rankings: six TREC columns (query, Q0, document, rank, score, tag).
+
+    As in trec_eval, the score alone ranks: descending as a double, ties by document id descending (UTF-8 bytes). The
+    rank column is ignored.
+
+    ```python
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+    from haystack_eval_ext.runs.trec import read_run
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "run.txt"
+        file.write_text("q1 Q0 d1 1 0.5 bm25\\nq1 Q0 d2 2 0.5 bm25\\n")
+        print(read_run(file))
+    # {'q1': [('d2', 0.5), ('d1', 0.5)]}
+    ```
+
+    :param path: The file, UTF-8; a name that ends in `.gz` is read through gzip.
+    :returns: Ranked (document, score) pairs by query, queries in the order of the file.
+    :raises TrecFileError: If lines are broken, scores not finite, or a document comes twice for a query.
+    """
+    problems = Problems(path)
+    scores: dict[str, dict[str, float]] = {}
+    for line, text in numbered_lines(read_text(path, problems), problems):
+        cells = _CELLS.findall(text)
+        if len(cells) != _RUN_COLUMNS:
+            problems.add(f"{len(cells)} columns, expected {_RUN_COLUMNS} (query Q0 document rank score tag)", line)
+            continue
+        query, _, document, _, written, _ = cells
+        score = _finite_number(written)
+        if score is None:
+            problems.add("not a finite decimal number, expected one", line, "score")
+        elif document in (of_query := scores.setdefault(query, {})):
+            problems.add(f"document {document!r} a second time for query {query!r}, expected once", line)
+        else:
+            of_query[document] = float(score)
+    raise_if_any(TrecFileError, [problems])
+    return {query: sorted(found.items(), key=_trec_order, reverse=True) for query, found in scores.items()}
+
+
+def write_run(path: FilePath, run: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> None:
+    """
+    Write rankings as six TREC columns; the file appears whole or not at all.
+
+    A query with an empty ranking has no line: `align` with `queries="complete"` gives it its empty ranking back.
+
+    :param path: The file; a name that ends in `.gz` is compressed.
+    :param run: Ranked (document, score) pairs by query.
+    :param tag: The name of the run, the last column.
+    :raises ValueError: If an id or the tag is empty or holds white space, a score is not finite, a document comes
+        twice, nothing is ranked, or a reader that sorts by score would see another order.
+    """
+    _check_token("tag", tag)
+    lines = []
+    for query, ranking in run.items():
+        _check_token("query id", query)
+        if len({document for document, _ in ranking}) != len(ranking):
+            msg = f"run: query {query!r} ranks a document twice, expected each document once; keep its first rank"
+            raise ValueError(msg)
+        above: tuple[str, float] | None = None
+        for rank, (document, score) in enumerate(ranking, start=1):
+            _check_token("document id", document)
+            _check_number(f"run: the score of document {document!r} for query {query!r}", score)
+            if above is not None and _trec_order(above) < _trec_order((document, score)):
+                msg = (
+                    f"run: query {query!r}, rank {rank}: TREC readers sort by score, ties by document id descending, "
+                    "and would put this document above the one before; expected falling scores, such as 1 / rank"
+                )
+                raise ValueError(msg)
+            above = (document, score)
+            lines.append(f"{query} Q0 {document} {rank} {float(score)!r} {tag}\n")
+    _write_whole(path, lines, "run")
+
+
+def write_qrels(path: FilePath, qrels: Mapping[str, Mapping[str, float]]) -> None:
+    """
+    Write labels: BEIR's three columns when the name ends in `.tsv`, else four TREC columns; whole or not at all.
+
+    :param path: The file; a further `.gz` at the end of the name compresses it.
+    :param qrels: Grades by query and document.
+    :raises ValueError: If a grade is not a finite number, nothing is labelled, or an id does not fit the form: no
+        white space in TREC's; no tab, line break or quotation mark in BEIR's.
+    """
+    beir = os.fspath(path).lower().removesuffix(".gz").endswith(".tsv")
+    check = _check_tsv_cell if beir else _check_token
+    lines = []
+    for query, grades in qrels.items():
+        check("query id", query)
+        for document, grade in grades.items():
+            check("document id", document)
+            _check_number(f"qrels: the grade of document {document!r} for query {query!r}", grade)
+            number = int(grade) if isinstance(grade, int) else float(grade)
+            lines.append(f"{query}\t{document}\t{number!r}\n" if beir else f"{query} 0 {document} {number!r}\n")
+    if beir and lines:
+        lines.insert(0, "\t".join(_BEIR_HEADER) + "\n")
+    _write_whole(path, lines, "qrels")
+
+
+def read_beir(folder: FilePath) -> BeirFolder:
+    """
+    Read a BEIR folder: `corpus.jsonl`, `queries.jsonl` and `qrels/*.tsv`, each also with `.gz`.
+
+    Labels of documents or queries that the folder lacks are kept and listed. A document whose id equals its query's
+    is a document like any other.
+
+    :param folder: The folder.
+    :returns: Its contents.
+    :raises TrecFileError: If a file is missing or broken; faults of all files are listed.
+    """
+    root = Path(folder)
+    corpus_file, queries_file = (_gz_or_plain(root / name) for name in ("corpus.jsonl", "queries.jsonl"))
+    collected = [Problems(corpus_file), Problems(queries_file), Problems(root)]
+    corpus = dict(_beir_lines(corpus_file, collected[0]))
+    queries = {query: values["text"] for query, values in _beir_lines(queries_file, collected[1])}
+    qrels: dict[str, Qrels] = {}
+    for file in sorted([*root.glob("qrels/*.tsv"), *root.glob("qrels/*.tsv.gz")]):
+        problems = Problems(file)
+        split = file.name.removesuffix(".gz").removesuffix(".tsv")
+        if split in qrels:
+            problems.add(f"a second file for the split {split!r}, expected one")
+        qrels[split] = _parse_qrels(file, problems)
+        collected.append(problems)
+    if not qrels:
+        collected[2].add("no labels found, expected qrels/SPLIT.tsv in the folder")
+    raise_if_any(TrecFileError, collected)
+    labelled = [(query, grades) for labels in qrels.values() for query, grades in labels.items()]
+    unknown_queries = dict.fromkeys(query for query, _ in labelled if query not in queries)
+    unknown_documents = dict.fromkeys(key for _, grades in labelled for key in grades if key not in corpus)
+    return BeirFolder(corpus, queries, qrels, list(unknown_documents), list(unknown_queries), os.fspath(folder))
+
+
+def align(
+    qrels: Mapping[str, Mapping[str, float]],
+    run: Mapping[str, Sequence[tuple[str, float]]],
+    *,
+    queries: Literal["complete", "intersection"] = "complete",
+) -> tuple[list[str], list[list[str]], list[dict[str, float]], QueryCoverage]:
+    """
+    Bring labels and rankings into equal rows, in the order of the qrels.
+
+    ```python
+    from haystack_eval_ext.runs.trec import align
+
+    ids, rankings, labels, coverage = align({"q1": {"d1": 1}, "q2": {"d2": 1}}, {"q1": [("d1", 3.0)]})
+    print(ids, rankings, labels, coverage.missing_from_run)
+    # ['q1', 'q2'] [['d1'], []] [{'d1': 1.0}, {'d2': 1.0}] ['q2']
+    ```
+
+    :param qrels: Grades by query and document.
+    :param run: Ranked (document, score) pairs by query.
+    :param queries: "complete" takes every judged query and gives one that the run lacks an empty ranking (trec_eval
+        -c); "intersection" takes those that both have.
+    :returns: Query ids, ranked document ids, grades by document, and what each side lacks.
+    :raises ValueError: If `queries` is neither word, or no query is on both sides.
+    """
+    if queries not in ("complete", "intersection"):
+        msg = f"queries must be 'complete' or 'intersection', but is {queries!r}."
+        raise ValueError(msg)
+    coverage = QueryCoverage(
+        judged=list(qrels),
+        answered=[query for query in qrels if query in run],
+        missing_from_run=[query for query in qrels if query not in run],
+        without_labels=[query for query in run if query not in qrels],
+    )
+    if not coverage.answered:
+        sides = " and ".join(
+            f"{name} has {len(ids)} query ids" + (f" such as {next(iter(ids))!r}" if ids else "")
+            for name, ids in (("qrels", qrels), ("run", run))
+        )
+        msg = f"qrels and run share no query: {sides}; expected the same ids in both. Do they belong together?"
+        raise ValueError(msg)
+    ids = coverage.judged if queries == "complete" else coverage.answered
+    rankings = [[document for document, _ in run.get(query, ())] for query in ids]
+    labels = [{document: float(grade) for document, grade in qrels[query].items()} for query in ids]
+    return list(ids), rankings, labels, coverage
+
+
+def _trec_order(ranked: tuple[str, float]) -> tuple[float, str]:
+    # Code points and UTF-8 bytes sort alike, so comparing str is comparing bytes.
+    return ranked[1], ranked[0]
+
+
+def _finite_number(written: str) -> int | float | None:
+    if _NUMBER.fullmatch(written) is None or math.isinf(value := float(written)):
+        return None
+    return int(written) if _INTEGER.fullmatch(written) else value
+
+
+def _parse_qrels(path: FilePath, problems: Problems) -> Qrels:
+    qrels: Qrels = {}
+    beir: bool | None = None
+    for line, text in numbered_lines(read_text(path, problems), problems):
+        if beir is None:
+            beir = [cell.lower() for cell in _CELLS.findall(text)] == _BEIR_HEADER
+            if beir:
+                continue
+        cells = _tsv_cells(text) if beir else _CELLS.findall(text)
+        if len(cells) != (3 if beir else 4) or not all(cells):
+            expected = "3, tab-separated and filled" if beir else "4 (query iteration document grade)"
+            hint = "" if beir else ", or the header query-id corpus-id score on line 1"
+            problems.add(f"{len(cells)} columns, expected {expected}{hint}", line)
+            continue
+        query, document = cells[0], cells[-2]
+        grade = _finite_number(cells[-1].strip(WHITE_SPACE))
+        if grade is None:
+            problems.add("not a finite decimal number, expected one", line, "score" if beir else "grade")
+        elif (before := qrels.setdefault(query, {}).setdefault(document, grade)) != grade:
+            problems.add(
+                f"document {document!r} has grade {grade} for query {query!r} and {before} further up, expected one",
+                line,
+            )
+    if beir and not qrels and not problems.texts():
+        problems.add("no row below the header, expected at least one")
+    return qrels
+
+
+def _tsv_cells(text: str) -> list[str]:
+    if '"' not in text:
+        return text.split("\t")
+    try:
+        return next(csv.reader([text], delimiter="\t", strict=True))
+    except csv.Error:
+        return []
+
+
+def _gz_or_plain(file: Path) -> Path:
+    packed = file.with_name(file.name + ".gz")
+    return packed if packed.exists() and not file.exists() else file
+
+
+def _beir_lines(file: Path, problems: Problems) -> Iterator[tuple[str, dict[str, Any]]]:
+    seen: set[str] = set()
+    for line, values in jsonl_records(read_text(file, problems), problems):
+        written = values.pop("_id", None)
+        key = str(written) if isinstance(written, str | int) and not isinstance(written, bool) else ""
+        if not key:
+            problems.add("missing or no text, expected the id", line, "_id")
+        elif key in seen:
+            problems.add(f"{key!r} a second time, expected each id once", line, "_id")
+        seen.add(key)
+        entry = {"title": "", "metadata": {}} | {name: value for name, value in values.items() if value is not None}
+        for name, kind in (("text", str), ("title", str), ("metadata", dict)):
+            if not isinstance(entry.get(name), kind):
+                problems.add(f"missing or of the wrong type, expected {kind.__name__}", line, name)
+        yield key, {"text": None} | entry
+
+
+def _check_token(what: str, value: object) -> None:
+    if not isinstance(value, str) or value.split() != [value]:
+        msg = f"{what} {value!r} does not fit a TREC file, expected a str without white space, not empty"
+        raise ValueError(msg)
+
+
+def _check_tsv_cell(what: str, value: object) -> None:
+    if not isinstance(value, str) or not value.strip() or any(mark in value for mark in '\t\r\n"'):
+        msg = f"{what} {value!r} does not fit a BEIR file, expected a str without tab, line break or quotation mark"
+        raise ValueError(msg)
+
+
+def _check_number(what: str, value: float) -> None:
+    try:
+        if not isinstance(value, bool) and math.isfinite(value):
+            return
+    except (TypeError, OverflowError):
+        pass
+    msg = f"{what} is {value!r}, expected a finite number"
+    raise ValueError(msg)
+
+
+def _write_whole(path: FilePath, lines: list[str], what: str) -> None:
+    if not lines:
+        msg = f"{what}: nothing to write, expected at least one query with a document"
+        raise ValueError(msg)
+    target = Path(os.path.realpath(path))  # a link stays a link to the new file
+    data = "".join(lines).encode("utf-8")
+    if target.suffix.lower() == ".gz":
+        data = gzip.compress(data, mtime=0)
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        with draft.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+        raise
