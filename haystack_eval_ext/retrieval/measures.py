@@ -330,8 +330,8 @@ def rank_biased_precision(ranking: JudgedRanking, depth: Depth, level: float | N
     """(1 - p) sum over the relevant documents in the first k of p^(rank - 1)."""
     hits = ranking.relevance(level).hits
     near = cut(hits, depth)
-    seen: FloatArray = (1 - p) * np.power(p, hits.rank[near] - 1.0)
-    return np.bincount(hits.query[near], seen, ranking.n_queries)
+    seen = p ** (hits.rank[near] - 1.0)
+    return np.asarray((1 - p) * np.bincount(hits.query[near], seen, ranking.n_queries), dtype=np.float64)
 
 
 @_measure(
