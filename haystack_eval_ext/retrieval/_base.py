@@ -183,7 +183,7 @@ def evaluate_keys(
         msg = "A cut-off in words needs the text of the documents: use a cut-off in documents, such as R@10."
         raise ValueError(msg)
     truths = [list(grades.items()) for grades in labels]
-    reader = LabelReader(Keys(itemgetter(0)), itemgetter(1), "grade")
+    reader = LabelReader(Keys(itemgetter(0)), itemgetter(1), "grade", surely_grades=True)
     matches = match_keys(truths, rankings, reader, Keys(str))
     sizes = np.fromiter(map(len, rankings), np.int64, len(rankings))
     found = (matches.labels, matches.hits, matches.found, matches.judged)

@@ -31,17 +31,22 @@ _STEPS_PER_GRADE = 20  # people grade in halves, quarters, tenths or twentieths;
 class LabelReader:
     """Reads the labels question by question and keeps what all of them have in common: flat grades and counts."""
 
-    def __init__(self, keys: Keys, grade: Callable[[Any], Any], grade_field: str | None) -> None:
+    def __init__(
+        self, keys: Keys, grade: Callable[[Any], Any], grade_field: str | None, *, surely_grades: bool = False
+    ) -> None:
         """
         Prepare for a batch.
 
         :param keys: Reads the comparison keys of ground-truth documents.
         :param grade: Reads its grade; None counts as 1.
         :param grade_field: Name of the field that ``grade`` reads, for messages.
+        :param surely_grades: Whether the field holds nothing but grades that people gave, as in a qrels file; a score
+            can be something else, which is warned of.
         """
         self._keys = keys
         self._grade = grade
         self._grade_field = grade_field
+        self._surely_grades = surely_grades
         self._grades: list[Any] = []
         self._sizes: list[int] = []
         #: Ground-truth documents that had no key.
@@ -130,7 +135,7 @@ class LabelReader:
         return float(grade)
 
     def _warn_of_odd_grades(self, labels: Labels) -> None:
-        if self._grades.count(None) == len(self._grades):
+        if self._surely_grades or self._grades.count(None) == len(self._grades):
             return
         steps = labels.grade * _STEPS_PER_GRADE
         fractional = np.abs(steps - np.round(steps)) > 1e-6  # noqa: PLR2004 - rounding noise of 0.05 and its like

@@ -11,7 +11,7 @@ from haystack_eval_ext.retrieval._names import Measure, make_measure
 @component
 class DocumentHitRateEvaluator(RetrievalEvaluator):
     """
-    Scores whether any relevant document was retrieved: 1 or 0, the mean is the hit rate. Higher is better.
+    Scores whether any relevant document was retrieved: 1 or 0. The mean is from 0 to 1, higher is better.
 
     Reading stops at the first relevant document of each question.
 

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a user sees when something is wrong: one line on stderr, exit code 2."""
+
+import contextlib
+import logging
+import sys
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+EXIT_CODE = 2
+_INTERRUPTED = 130
+# typer carries a click of its own, or needs the public one, depending on its version; its own names lead to either.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+class UserError(ValueError):
+    """The command cannot do what was asked for; the message says what to do instead."""
+
+
+class OneLineGroup(TyperGroup):
+    """Commands whose usage errors are one line as well, instead of a box."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """
+        Run a command.
+
+        :param args: As in the base class.
+        :param extra: As in the base class.
+        :returns: What the command returns, if `standalone_mode` is False; otherwise the process ends.
+        """
+        standalone = extra.get("standalone_mode", True)
+        extra["standalone_mode"] = False
+        if not standalone:
+            return super().main(*args, **extra)
+        try:
+            code = super().main(*args, **extra)
+        except _UsageError as error:
+            context = getattr(error, "ctx", None)
+            command = context.command_path if context else "haystack-eval"
+            message = error.format_message() if hasattr(error, "format_message") else str(error)
+            fail(f"{message.rstrip('.')}. See '{command} --help'.")
+        except typer.Abort:
+            sys.exit(_INTERRUPTED)
+        sys.exit(code)
+
+
+def plain(text: str) -> str:
+    """
+    Make a text from a file safe to print.
+
+    :param text: Any text.
+    :returns: The text with control and formatting characters, line breaks among them, escaped.
+    """
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
+
+
+def fail(message: str) -> NoReturn:
+    """
+    End the process with a message.
+
+    :param message: What is wrong and what to do. Only the problem list of a file keeps its lines.
+    """
+    lines = message.split("\n  ") if " problems:\n  " in message else [" ".join(message.split())]
+    sys.stderr.write("Error: " + "\n  ".join(plain(line) for line in lines) + "\n")
+    sys.exit(EXIT_CODE)
+
+
+@contextlib.contextmanager
+def reported(*, debug: bool) -> Iterator[None]:
+    """
+    Turn the faults of a user's input into one line.
+
+    :param debug: Whether to let the traceback through.
+    :returns: A context for the body of a command.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if debug:
+            raise
+        where = "" if error.filename is None else f"{error.filename}: "
+        fail(f"{where}{error.strerror or error}. Check the path and its permissions.")
+    except (ValueError, TypeError) as error:
+        if debug:
+            raise
+        fail(str(error))
+
+
+class _Collector(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: dict[str, None] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages[record.getMessage()] = None
+
+
+@contextlib.contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """
+    Keep warnings for after the result, where a reader sees them.
+
+    :returns: A context whose list is filled at its end: each warning once.
+    """
+    collector, root, haystack = _Collector(), logging.getLogger(), logging.getLogger("haystack")
+    root_handlers, haystack_handlers = root.handlers, haystack.handlers
+    root.handlers, haystack.handlers = [collector], []
+    found: list[str] = []
+    try:
+        yield found
+    finally:
+        root.handlers, haystack.handlers = root_handlers, haystack_handlers
+        found.extend(collector.messages)

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where results go: checked before any work is done, written as strict JSON after it."""
+
+import platform
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from haystack_eval_ext._cli.faults import UserError
+from haystack_eval_ext._version import __version__
+from haystack_eval_ext.runs.evaluation import MetricScores
+
+RESULTS_NAME = "results.json"
+
+
+def prepare_folder(folder: Path, *, force: bool) -> Path:
+    """
+    Make the folder of a run.
+
+    :param folder: The folder; its parents are made as well.
+    :param force: Whether other files may be in it.
+    :returns: Where the results go.
+    :raises UserError: If it is a file, or holds files and `force` is not given.
+    :raises OSError: If it cannot be made.
+    """
+    if folder.exists() and not folder.is_dir():
+        msg = f"--out: {folder} is a file; name a folder."
+        raise UserError(msg)
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        msg = f"--out: the folder {folder} is not empty; name a new one, or write into it with --force."
+        raise UserError(msg)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / RESULTS_NAME
+
+
+def check_file(file: Path, *, force: bool) -> Path:
+    """
+    Check that a file can be written.
+
+    :param file: The file.
+    :param force: Whether it may be there already.
+    :returns: The file.
+    :raises UserError: If it is a folder, is there and `force` is not given, or its folder is missing.
+    """
+    if file.is_dir():
+        msg = f"--out: {file} is a folder; name a file, such as {file / RESULTS_NAME}."
+        raise UserError(msg)
+    if file.exists() and not force:
+        msg = f"--out: {file} is there already; name a new file, or replace it with --force."
+        raise UserError(msg)
+    if not file.parent.is_dir():
+        msg = f"--out: there is no folder {file.parent}; make it first, or name another."
+        raise UserError(msg)
+    return file
+
+
+def metrics_json(ids: Sequence[str], metrics: Iterable[MetricScores]) -> dict[str, Any]:
+    """
+    Bring scores into the form of the results file.
+
+    :param ids: The row ids, in the order of the scores.
+    :param metrics: The metrics.
+    :returns: By metric its score and counts, and by row id the individual scores and statuses.
+    """
+    return {
+        metric.name: {
+            "score": metric.score,
+            "rows": metric.rows,
+            "undefined": metric.undefined,
+            "failed": metric.failed,
+            "individual_scores": dict(zip(ids, metric.individual_scores, strict=True)),
+            "statuses": dict(zip(ids, metric.statuses, strict=True)),
+        }
+        for metric in metrics
+    }
+
+
+def versions() -> dict[str, str]:
+    """
+    Name what made the numbers.
+
+    :returns: Versions by distribution, and Python's.
+    """
+    return {
+        "haystack-ai": version("haystack-ai"),
+        "haystack-eval-ext": __version__,
+        "python": platform.python_version(),
+    }

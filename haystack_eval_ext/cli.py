@@ -1,0 +1,286 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The command `haystack-eval`: run an evaluation pipeline over data, score TREC files, list the metrics."""
+
+import re
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from haystack_eval_ext._cli.catalog import catalog
+from haystack_eval_ext._cli.faults import OneLineGroup, UserError, collected_warnings, plain, reported
+from haystack_eval_ext._cli.output import check_file, metrics_json, prepare_folder, versions
+from haystack_eval_ext._cli.render import (
+    console,
+    number,
+    print_catalog,
+    print_list,
+    print_scores,
+    print_text,
+    print_warnings,
+)
+from haystack_eval_ext._resources import pipeline_names, pipeline_path
+from haystack_eval_ext.retrieval._base import evaluate_keys
+from haystack_eval_ext.retrieval._names import split_measures
+from haystack_eval_ext.runs._labels import check_label_field
+from haystack_eval_ext.runs._strict_json import strict_json, write_strict_json
+from haystack_eval_ext.runs.dataset import read_dataset
+from haystack_eval_ext.runs.evaluation import (
+    MetricScores,
+    evaluate_pipeline,
+    load_pipeline,
+    read_pipeline_text,
+    single_evaluator,
+)
+from haystack_eval_ext.runs.trec import align, read_qrels, read_run
+
+app = typer.Typer(
+    name="haystack-eval",
+    cls=OneLineGroup,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+_ROWS = re.compile(r"\brows? \d")
+
+
+class Queries(StrEnum):
+    """Which queries count when qrels and run differ."""
+
+    COMPLETE = "complete"
+    INTERSECTION = "intersection"
+
+
+_Data = Annotated[Path, typer.Option("--data", metavar="FILE", help="Rows: .jsonl, .json, .csv or .tsv, also .gz.")]
+_Pipeline = Annotated[
+    str | None,
+    typer.Argument(metavar="PIPELINE", help="A YAML file, or the name of a shipped pipeline, such as retrieval."),
+]
+_Measures = Annotated[
+    list[str],
+    typer.Option(
+        "-m", "--measures", metavar="NAMES", help="Such as 'nDCG@10,R@5 AP'; `haystack-eval metrics` lists them."
+    ),
+]
+_KeyFields = Annotated[
+    list[str],
+    typer.Option(
+        "--key-field",
+        metavar="FIELD",
+        help="Where bare keys in the data go, and what -m compares: id, content or meta.<key>. Several make a "
+        "composite key.",
+    ),
+]
+_Map = Annotated[
+    list[str],
+    typer.Option(
+        "--map", metavar="COMPONENT.SOCKET=COLUMN", help="Feed a socket from a column of another meaning; repeatable."
+    ),
+]
+_Threshold = Annotated[
+    float | None,
+    typer.Option("--relevance-threshold", metavar="N", help="Lowest relevant grade; without it every one above 0."),
+]
+_Force = Annotated[bool, typer.Option("--force", help="Write even if something is there already.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        found = versions()
+        typer.echo(f"haystack-eval-ext {found['haystack-eval-ext']} (haystack-ai {found['haystack-ai']})")
+        raise typer.Exit
+
+
+@app.callback()
+def _commands(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Evaluate retrieval and RAG results with Haystack components."""
+
+
+@app.command()
+def run(
+    data: _Data,
+    pipeline: _Pipeline = None,
+    measures: _Measures = [],  # noqa: B006 - typer hands a new list to each call
+    key_fields: _KeyFields = ["id"],  # noqa: B006
+    maps: _Map = [],  # noqa: B006
+    out: Annotated[Path | None, typer.Option("--out", metavar="RUN_DIR", help="Folder for results.json.")] = None,
+    force: _Force = False,
+    debug: _Debug = False,
+) -> None:
+    """Run an evaluation pipeline, or measures alone (-m), over the rows of a data file."""
+    with reported(debug=debug):
+        _check_run_arguments(pipeline, measures, key_fields, maps)
+        with collected_warnings() as warnings:
+            if pipeline is None:
+                source = None
+                loaded = single_evaluator(_split(measures), key_fields)
+                text = loaded.dumps()
+            else:
+                source = Path(pipeline) if Path(pipeline).is_file() else _shipped(pipeline)
+                text = read_pipeline_text(source)
+                loaded = load_pipeline(text, source.name)
+            dataset = read_dataset(data, label_field=key_fields[0])
+            file = None if out is None else prepare_folder(out, force=force)
+            evaluation = evaluate_pipeline(loaded, dataset, _mapping(maps), bare_names=source is None)
+        if file is not None:
+            results = {
+                "data": {"file": data.name, "rows": len(dataset)},
+                "pipeline": {"name": None if source is None else source.name, "yaml": text},
+                "versions": versions(),
+                "metrics": metrics_json(evaluation.ids, evaluation.metrics),
+                "unanswerable": evaluation.unanswerable,
+                "never_retrieved": evaluation.never_retrieved,
+                "warnings": warnings,
+            }
+            write_strict_json(file, results)
+        screen = console()
+        print_text(screen, f"{'measures' if source is None else source.stem} over {data.name}, {len(dataset)} rows")
+        print_scores(screen, evaluation.metrics, rows="Rows")
+        print_list(screen, "Unanswerable rows, in no retrieval mean", evaluation.unanswerable)
+        for component, labels in evaluation.never_retrieved.items():
+            of = "" if len(evaluation.never_retrieved) == 1 else f" ({component})"
+            print_list(screen, f"Relevant documents in no ranking of the run{of}", labels)
+        print_warnings(warnings)
+        if evaluation.unanswerable and any(_ROWS.search(message) for message in warnings):
+            print_warnings(["Row numbers start at 0; in pipelines without connections they skip unanswerable rows."])
+        if file is not None:
+            typer.echo(f"Results are in {plain(str(file))}", err=True)
+
+
+@app.command()
+def trec(
+    qrels: Annotated[Path, typer.Argument(metavar="QRELS", help="Labels: TREC's four columns, or BEIR's .tsv.")],
+    run_file: Annotated[Path, typer.Argument(metavar="RUN", help="Rankings: TREC's six columns.")],
+    measures: _Measures,
+    per_query: Annotated[
+        bool, typer.Option("--per-query", help="First print a line for each measure and query: measure, query, score.")
+    ] = False,
+    queries: Annotated[
+        Queries,
+        typer.Option(
+            "--queries", help="complete: a judged query that the run lacks counts as 0. intersection: it is left out."
+        ),
+    ] = Queries.COMPLETE,
+    threshold: _Threshold = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the results as JSON.")] = None,
+    force: _Force = False,
+    debug: _Debug = False,
+) -> None:
+    """Score a TREC run file against qrels, as trec_eval does."""
+    with reported(debug=debug):
+        names = _split(measures)
+        file = None if out is None else check_file(out, force=force)
+        ids, rankings, labels, coverage = align(read_qrels(qrels), read_run(run_file), queries=queries.value)
+        with collected_warnings() as warnings:
+            scores = evaluate_keys(names, rankings, labels, relevance_threshold=threshold, on_undefined="zero")
+        metrics = [MetricScores(measure, *found) for measure, found in scores.items()]
+        if file is not None:
+            results = {
+                "qrels": qrels.name,
+                "run": run_file.name,
+                "queries": queries.value,
+                "relevance_threshold": threshold,
+                "versions": versions(),
+                "metrics": metrics_json(ids, metrics),
+                "missing_from_run": coverage.missing_from_run,
+                "without_labels": coverage.without_labels,
+                "warnings": warnings,
+            }
+            write_strict_json(file, results)
+        if per_query:
+            for metric in metrics:
+                for query, score in zip(ids, metric.individual_scores, strict=True):
+                    typer.echo(f"{metric.name}\t{plain(query)}\t{number(score)}")
+            typer.echo()
+        screen = console()
+        print_text(screen, f"{run_file.name} against {qrels.name}, {len(ids)} queries")
+        print_scores(screen, metrics, rows="Queries")
+        missing = "counted as 0" if queries is Queries.COMPLETE else "left out"
+        print_list(screen, f"Judged queries missing from the run, {missing}", coverage.missing_from_run)
+        print_list(screen, "Queries of the run without labels, left out", coverage.without_labels)
+        print_warnings(warnings)
+        if file is not None:
+            typer.echo(f"Results are in {plain(str(file))}", err=True)
+
+
+@app.command()
+def metrics(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """List every component and every measure: sockets, range, direction, source."""
+    if as_json:
+        typer.echo(strict_json(catalog()), nl=False)
+    else:
+        print_catalog(console(), catalog())
+
+
+def main() -> None:
+    """Run the command with the arguments of the process."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # Ids in any script must not end a run on a terminal that cannot show them.
+            stream.reconfigure(errors="backslashreplace")
+    app()
+
+
+def _check_run_arguments(pipeline: str | None, measures: list[str], key_fields: list[str], maps: list[str]) -> None:
+    msg = ""
+    if pipeline is None and not measures:
+        names = ", ".join(pipeline_names())
+        msg = f"Nothing to run: give PIPELINE, a YAML file or a shipped one ({names}), or measures, such as -m nDCG@10."
+    elif pipeline is not None and measures:
+        msg = "PIPELINE and -m exclude each other: a pipeline brings its own measures. Leave one of them out."
+    elif maps and pipeline is None:
+        msg = "--map names sockets of a PIPELINE, so it does not go with -m. Leave it out."
+    elif len(key_fields) > 1 and pipeline is not None:
+        msg = "--key-field: a PIPELINE says itself what it compares; name one field, where bare keys of the data go."
+    if msg:
+        raise UserError(msg)
+    for field in key_fields:
+        try:
+            check_label_field(field)
+        except ValueError:
+            msg = f"--key-field must be id, content or meta.<key>, but is {field!r}."
+            raise UserError(msg) from None
+
+
+def _split(measures: list[str]) -> list[str]:
+    names = [name for text in measures for name in split_measures(text)]
+    if not names:
+        msg = "-m names no measure; write for example -m 'nDCG@10 R@100 AP'."
+        raise UserError(msg)
+    return names
+
+
+def _shipped(name: str) -> Path:
+    try:
+        return pipeline_path(name)
+    except ValueError:
+        msg = f"PIPELINE {name!r} is neither a file nor a shipped pipeline; those are {', '.join(pipeline_names())}."
+        raise UserError(msg) from None
+
+
+def _mapping(maps: list[str]) -> dict[str, str]:
+    mapping = {}
+    for text in maps:
+        target, equals, column = text.partition("=")
+        if not equals or not column or "." not in target:
+            msg = f"--map must look like COMPONENT.SOCKET=COLUMN, but is {text!r}."
+            raise UserError(msg)
+        if target in mapping:
+            msg = f"--map feeds {target} twice; name one column for it."
+            raise UserError(msg)
+        mapping[target] = column
+    return mapping
+
+
+if __name__ == "__main__":
+    main()

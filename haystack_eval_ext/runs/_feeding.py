@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which column of a dataset feeds which socket of a pipeline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from haystack import Pipeline
+    from haystack.core.component.types import InputSocket
+
+    from haystack_eval_ext.runs.dataset import Dataset
+
+Inputs = dict[str, dict[str, list[Any]]]
+
+# By socket name the column that feeds it: the package's vocabulary.
+VOCABULARY = {column.socket: column.name for column in COLUMNS if column.socket is not None}
+LABELS_SOCKET = "ground_truth_documents"
+
+_QUERY_SOCKETS = frozenset(("query", "question", "text", "prompt", "messages", "query_embedding"))
+_ONE_BY_ONE = (
+    "`haystack-eval run` takes pipelines with batch sockets, which get the rows of the data all at once, such as "
+    "'retrieval'. Running a RAG pipeline question by question (--rag, --index) comes in a later release."
+)
+_SHOWN_IDS = 5
+
+
+class EvaluationError(ValueError):
+    """A pipeline cannot be run over a dataset, or does not give one score a row."""
+
+
+def plan_inputs(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str]) -> Inputs:
+    """
+    Choose what each free socket gets: by map, by our vocabulary, or nothing.
+
+    :param pipeline: The pipeline.
+    :param dataset: The data.
+    :param mapping: Columns by "component.socket", before everything else.
+    :returns: One list with one value a row for each socket that is fed, by component and socket.
+    :raises EvaluationError: If a mandatory socket gets nothing, the map does not fit, or the pipeline works on one
+        question at a time.
+    """
+    mapped = {_target(pipeline, target): _mapped_column(dataset, target, column) for target, column in mapping.items()}
+    available = dataset.sockets()
+    inputs: Inputs = {name: {} for name in pipeline.graph.nodes}
+    unfed: list[tuple[str, InputSocket]] = []
+    for component, socket in _free_sockets(pipeline):
+        if (component, socket.name) in mapped:
+            inputs[component][socket.name] = mapped[component, socket.name]
+        elif socket.name in available and not _builds_prompts(pipeline, component):
+            inputs[component][socket.name] = available[socket.name]
+        elif socket.is_mandatory:
+            unfed.append((component, socket))
+    _refuse_one_by_one(pipeline, unfed)
+    if unfed:
+        raise EvaluationError(_unfed_message(unfed, dataset))
+    if not any(inputs.values()):
+        msg = (
+            f"No socket of the pipeline takes a column of the data, whose columns are {_columns(dataset)}. Expected a "
+            f"component with one of the sockets {', '.join(VOCABULARY)}, or --map component.socket=column."
+        )
+        raise EvaluationError(msg)
+    return inputs
+
+
+def _free_sockets(pipeline: Pipeline) -> Iterator[tuple[str, InputSocket]]:
+    for component, node in pipeline.graph.nodes(data=True):
+        for socket in node["input_sockets"].values():
+            if not socket.senders:
+                yield component, socket
+
+
+def _builds_prompts(pipeline: Pipeline, component: str) -> bool:
+    """A prompt builder's sockets are variables of its template: a name in it says nothing about our vocabulary."""
+    return "template" in pipeline.graph.nodes[component]["input_sockets"]
+
+
+def _target(pipeline: Pipeline, target: str) -> tuple[str, str]:
+    component, _, name = target.rpartition(".")
+    nodes = pipeline.graph.nodes
+    if component not in nodes:
+        msg = f"--map: the pipeline has no component {component!r}; it has {', '.join(nodes)}."
+        raise EvaluationError(msg)
+    sockets = nodes[component]["input_sockets"]
+    if name not in sockets:
+        msg = f"--map: the component {component!r} has no socket {name!r}; it has {', '.join(sockets)}."
+        raise EvaluationError(msg)
+    if sockets[name].senders:
+        msg = f"--map: {target} is connected to {', '.join(sockets[name].senders)} already; map a free socket."
+        raise EvaluationError(msg)
+    if "template" in name or "prompt" in name:
+        msg = f"--map: {target} takes a prompt template, which never comes from data; set it in the pipeline's YAML."
+        raise EvaluationError(msg)
+    if _takes_one_text(sockets[name]):
+        msg = f"--map: {target} takes one text, but a column has one value a row. {_ONE_BY_ONE}"
+        raise EvaluationError(msg)
+    return component, name
+
+
+def _mapped_column(dataset: Dataset, target: str, given: str) -> list[Any]:
+    column = BY_NAME.get(given)
+    name = given if column is None else column.name
+    if not dataset.has(name):
+        msg = f"--map: {target} asks for the column {given!r}; the data has {_columns(dataset)}."
+        raise EvaluationError(msg)
+    values = dataset.column(name)
+    empty = [key for key, value in zip(dataset.ids, values, strict=True) if value is None]
+    if empty:
+        shown = ", ".join(empty[:_SHOWN_IDS]) + (", ..." if len(empty) > _SHOWN_IDS else "")
+        msg = (
+            f"--map: the column {given!r} for {target} has no value in {len(empty)} of {len(values)} rows ({shown}); "
+            "fill them in."
+        )
+        raise EvaluationError(msg)
+    return values
+
+
+def _takes_one_text(socket: InputSocket) -> bool:
+    return socket.type in (str, str | None)
+
+
+def _refuse_one_by_one(pipeline: Pipeline, unfed: list[tuple[str, InputSocket]]) -> None:
+    scalar = [
+        f"{component}.{socket.name}"
+        for component, socket in unfed
+        if socket.name in _QUERY_SOCKETS or _takes_one_text(socket)
+    ]
+    if scalar:
+        msg = f"The pipeline takes one question at a time ({', '.join(scalar)}). {_ONE_BY_ONE}"
+        raise EvaluationError(msg)
+    for component, node in pipeline.graph.nodes(data=True):
+        instance = node["instance"]
+        store: Any = getattr(getattr(instance, "retriever", instance), "document_store", None)
+        # A writer's store may well be empty; it gives no documents out.
+        if hasattr(store, "count_documents") and "documents" in node["output_sockets"] and not store.count_documents():
+            msg = f"{component} searches a document store without documents. {_ONE_BY_ONE}"
+            raise EvaluationError(msg)
+
+
+def _unfed_message(unfed: list[tuple[str, InputSocket]], dataset: Dataset) -> str:
+    places = []
+    for component, socket in unfed:
+        column = VOCABULARY.get(socket.name)
+        places.append(f"{component}.{socket.name}" + (f" (column {column})" if column else ""))
+    return (
+        f"Nothing in the data feeds {', '.join(places)}; its columns are {_columns(dataset)}. Add the column to the "
+        "data, or name another one with --map component.socket=column."
+    )
+
+
+def _columns(dataset: Dataset) -> str:
+    return ", ".join(dict.fromkeys(name for row in dataset.rows for name in row))

@@ -1,0 +1,263 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an evaluation pipeline over a dataset: feeds its sockets, collects one score a row from each metric."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from haystack import Pipeline
+from haystack.core.errors import PipelineRuntimeError
+
+from haystack_eval_ext._scores import RowScores
+from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
+from haystack_eval_ext.runs._feeding import LABELS_SOCKET, EvaluationError, Inputs, plan_inputs
+from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from haystack_eval_ext.runs.dataset import Dataset
+
+__all__ = [
+    "Evaluation",
+    "EvaluationError",
+    "MetricScores",
+    "PipelineFileError",
+    "evaluate_pipeline",
+    "load_pipeline",
+    "read_pipeline_text",
+    "single_evaluator",
+]
+
+_METRIC_OUTPUTS = frozenset(("score", "individual_scores"))
+
+
+@dataclass(frozen=True)
+class MetricScores:
+    """
+    One metric of a run.
+
+    :param name: `component.measure`, or the component's name when it has one measure.
+    :param score: The mean, as the component forms it.
+    :param individual_scores: One float a row; NaN where there is none.
+    :param statuses: One a row: "scored", "undefined", "error" or "not_run".
+    """
+
+    name: str
+    score: float
+    individual_scores: list[float]
+    statuses: list[str]
+
+    @property
+    def rows(self) -> int:
+        """How many rows the run has."""
+        return len(self.individual_scores)
+
+    @property
+    def undefined(self) -> int:
+        """How many rows the metric's definition gives no number for; unanswerable rows are among them."""
+        return self.statuses.count("undefined")
+
+    @property
+    def failed(self) -> int:
+        """How many rows could not be judged."""
+        return self.statuses.count("error")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """
+    What a pipeline gave over a dataset.
+
+    :param ids: The row ids, in the order of the scores.
+    :param metrics: The metrics, in the order of the pipeline.
+    :param unanswerable: Ids of the rows that are in no retrieval mean because nothing in the corpus answers them.
+    :param never_retrieved: By component the labels that no ranking of the run contains.
+    """
+
+    ids: list[str]
+    metrics: list[MetricScores]
+    unanswerable: list[str]
+    never_retrieved: dict[str, list[Any]]
+
+
+def single_evaluator(measures: list[str], key_fields: list[str]) -> Pipeline:
+    """
+    Make a pipeline of one `DocumentRankingEvaluator`, named "ranking".
+
+    :param measures: Names of measures, such as "nDCG@10".
+    :param key_fields: What must be equal in a label and a retrieved document; several form a composite key.
+    :returns: The pipeline.
+    :raises ValueError: If a measure or a field is unknown.
+    """
+    field = key_fields[0] if len(key_fields) == 1 else key_fields
+    pipeline = Pipeline()
+    ranking = DocumentRankingEvaluator(measures, document_comparison_field=field, find_never_retrieved=True)
+    pipeline.add_component("ranking", ranking)
+    return pipeline
+
+
+def evaluate_pipeline(
+    pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str] | None = None, *, bare_names: bool = False
+) -> Evaluation:
+    """
+    Run every metric of a pipeline over the rows of a dataset.
+
+    Without connections the components run one by one on the same objects: `Pipeline.run` would copy all documents for
+    each of them.
+
+    ```python
+    from haystack import Document
+    from haystack_eval_ext.runs.dataset import Dataset
+    from haystack_eval_ext.runs.evaluation import evaluate_pipeline, single_evaluator
+
+    row = {"id": "q1", "documents": [Document(id="b"), Document(id="a")], "relevant_documents": [Document(id="a")]}
+    evaluation = evaluate_pipeline(single_evaluator(["RR", "P@1"], ["id"]), Dataset("rows", [row]))
+    print({metric.name: metric.score for metric in evaluation.metrics})
+    # {'ranking.RR': 0.5, 'ranking.P@1': 0.0}
+    ```
+
+    :param pipeline: A pipeline whose free sockets take all rows at once.
+    :param dataset: The rows.
+    :param mapping: Columns by "component.socket", for sockets outside our vocabulary.
+    :param bare_names: Whether a metric is named by its measure alone; for a pipeline of one component.
+    :returns: The scores of all metrics.
+    :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores.
+    """
+    nodes = pipeline.graph.nodes
+    metric_components = [name for name in nodes if set(nodes[name]["output_sockets"]) >= _METRIC_OUTPUTS]
+    if not metric_components:
+        msg = (
+            "No component of the pipeline has the outputs 'score' and 'individual_scores': there is nothing to show. "
+            "Add an evaluator; `haystack-eval metrics` lists them."
+        )
+        raise EvaluationError(msg)
+    inputs = plan_inputs(pipeline, dataset, mapping or {})
+    left_out = set(dataset.unanswerable)
+    answerable = [row for row, key in enumerate(dataset.ids) if key not in left_out]
+    retrieval = [name for name in metric_components if LABELS_SOCKET in nodes[name]["input_sockets"]]
+    if retrieval and not answerable:
+        msg = (
+            f"Every row has answerable false, so {', '.join(retrieval)} has nothing to score. Set answerable to true "
+            "where the corpus answers the question."
+        )
+        raise EvaluationError(msg)
+    connected = pipeline.graph.number_of_edges() > 0
+    if connected:
+        outputs = _run_connected(pipeline, inputs, metric_components)
+    else:
+        outputs = {
+            name: _run_component(
+                name, nodes[name]["instance"], inputs[name], answerable if left_out and name in retrieval else None
+            )
+            for name in metric_components
+        }
+    metrics = []
+    for name in metric_components:
+        measures = _measures(outputs[name])
+        for measure, scores in measures.items():
+            label = measure if bare_names else f"{name}.{measure}" if len(measures) > 1 else name
+            if left_out and name in retrieval:
+                scores = _without_unanswerable(scores, answerable, len(dataset), whole=connected)  # noqa: PLW2901
+            _check_rows(label, scores, len(dataset))
+            metrics.append(MetricScores(label, scores.score, scores.individual_scores, scores.statuses))
+    dead = {name: list(outputs[name].get("never_retrieved") or []) for name in metric_components}
+    return Evaluation(
+        ids=dataset.ids,
+        metrics=metrics,
+        unanswerable=dataset.unanswerable if retrieval else [],
+        never_retrieved={name: labels for name, labels in dead.items() if labels},
+    )
+
+
+def _run_component(name: str, instance: Any, inputs: dict[str, list[Any]], rows: list[int] | None) -> dict[str, Any]:
+    if rows is not None:
+        inputs = {socket: [values[row] for row in rows] for socket, values in inputs.items()}
+    note = "" if rows is None else " (Row numbers start at 0 and leave out the unanswerable rows.)"
+
+    def run() -> Any:
+        if hasattr(instance, "warm_up"):
+            instance.warm_up()
+        return instance.run(**inputs)
+
+    output = _guarded(run, f"{name} ({type(instance).__name__})", note)
+    if not isinstance(output, dict):
+        msg = f"{name} ({type(instance).__name__}) must return a dict of outputs, but returned {type(output).__name__}."
+        raise EvaluationError(msg)
+    return output
+
+
+def _run_connected(pipeline: Pipeline, inputs: Inputs, metric_components: list[str]) -> dict[str, dict[str, Any]]:
+    data = {name: sockets for name, sockets in inputs.items() if sockets}
+    outputs: dict[str, dict[str, Any]] = _guarded(
+        lambda: pipeline.run(data, include_outputs_from=set(metric_components)), "The pipeline", ""
+    )
+    for name in metric_components:
+        if name not in outputs:
+            msg = f"{name} did not run: something that it waits for was never sent. Check the pipeline's connections."
+            raise EvaluationError(msg)
+    return outputs
+
+
+def _guarded(run: Callable[[], Any], what: str, note: str) -> Any:
+    """Run what is not ours; whatever it raises becomes one error that names the component."""
+    try:
+        return run()
+    except Exception as error:
+        reason: BaseException = error
+        if isinstance(error, PipelineRuntimeError):
+            reason = error.__cause__ or error
+            what = error.component_name or what
+        kind = "" if isinstance(reason, ValueError | TypeError) else f"{type(reason).__name__}: "
+        msg = f"{what}: {kind}{reason}{note}"
+        raise EvaluationError(msg) from error
+
+
+def _measures(output: dict[str, Any]) -> dict[str, RowScores]:
+    """The metrics of one component: those in `results`, where they have that shape, else its own score."""
+    results = output.get("results")
+    if isinstance(results, dict) and results:
+        parts = results.values()
+        if all(isinstance(part, dict) and part.keys() >= _METRIC_OUTPUTS for part in parts):
+            return {measure: _row_scores(part) for measure, part in results.items()}
+    return {"score": _row_scores(output)}
+
+
+def _row_scores(output: dict[str, Any]) -> RowScores:
+    scores = [math.nan if value is None else float(value) for value in output["individual_scores"]]
+    statuses = output.get("statuses") or ["undefined" if math.isnan(value) else "scored" for value in scores]
+    return RowScores(math.nan if output["score"] is None else float(output["score"]), scores, list(statuses))
+
+
+def _without_unanswerable(scores: RowScores, answerable: list[int], rows: int, *, whole: bool) -> RowScores:
+    """
+    Leave NaN and "undefined" at the unanswerable rows.
+
+    :param scores: Of all rows if `whole`, then the mean is formed anew; else of the answerable ones.
+    """
+    if whole:
+        if len(scores.individual_scores) != rows:
+            return scores
+        kept = [scores.individual_scores[row] for row in answerable]
+        numbers = [score for score in kept if not math.isnan(score)]
+        scores = RowScores(fmean(numbers) if numbers else math.nan, kept, [scores.statuses[row] for row in answerable])
+    elif len(scores.individual_scores) != len(answerable):
+        return scores
+    individual, statuses = [math.nan] * rows, ["undefined"] * rows
+    for row, score, status in zip(answerable, scores.individual_scores, scores.statuses, strict=True):
+        individual[row], statuses[row] = score, status
+    return RowScores(scores.score, individual, statuses)
+
+
+def _check_rows(metric: str, scores: RowScores, rows: int) -> None:
+    for what, values in (("individual scores", scores.individual_scores), ("statuses", scores.statuses)):
+        if len(values) != rows:
+            msg = (
+                f"{metric} gave {len(values)} {what} for {rows} rows; expected one a row. Does something before it "
+                "join or drop rows?"
+            )
+            raise EvaluationError(msg)
