@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from itertools import pairwise
 
 # Scripts that are written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, kana, CJK ideographs and their
@@ -21,8 +22,12 @@ _SEPARATORS = (
     r"\u0964\u0965\u2000-\u206f\u2e00-\u2e7f\u3000-\u3004\u3008-\u3020\u3030\u303d-\u303f\u30fb\uff00-\uff0f"
     r"\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 )
-_WORD = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}{_SEPARATORS}]+")
-_UNSPACED_START = re.compile(f"[{_UNSPACED}]")
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A run of either kind, and a run without spaces; compiled when first needed, since that takes milliseconds."""
+    return re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}{_SEPARATORS}]+"), re.compile(f"[{_UNSPACED}]")
 
 
 def normalize(text: str) -> str:
@@ -49,9 +54,10 @@ def count_words(text: str) -> int:
     :param text: Any text.
     :returns: The number of words; punctuation does not count.
     """
+    word, unspaced = _patterns()
     return sum(
-        sum(not unicodedata.category(c).startswith("M") for c in run) if _UNSPACED_START.match(run) else 1
-        for run in _WORD.findall(text)
+        sum(not unicodedata.category(c).startswith("M") for c in run) if unspaced.match(run) else 1
+        for run in word.findall(text)
     )
 
 
@@ -65,9 +71,10 @@ def overlap_tokens(text: str) -> list[str]:
     :param text: A text, normalised.
     :returns: Words; overlapping pairs of characters in scripts without spaces.
     """
+    word, unspaced = _patterns()
     tokens: list[str] = []
-    for run in _WORD.findall(text):
-        if len(run) > 1 and _UNSPACED_START.match(run):
+    for run in word.findall(text):
+        if len(run) > 1 and unspaced.match(run):
             tokens.extend(a + b for a, b in pairwise(run))
         else:
             tokens.append(run)

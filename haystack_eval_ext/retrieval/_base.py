@@ -16,7 +16,7 @@ from haystack_eval_ext.retrieval._judging import Duplicates, Judging, Matching, 
 from haystack_eval_ext.retrieval._keys import Key, Keys, make_keys
 from haystack_eval_ext.retrieval._labels import LabelReader
 from haystack_eval_ext.retrieval._names import Measure, parse_measures
-from haystack_eval_ext.retrieval._ranking import FloatArray, JudgedRanking
+from haystack_eval_ext.retrieval._ranking import JudgedRanking
 from haystack_eval_ext.retrieval.measures import MEASURES, evaluate
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class Evaluation(NamedTuple):
     never_retrieved: list[Key]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class RetrievalEvaluation:
     """
     The measures of an evaluator with the rules they follow, checked before any row is looked at.
@@ -116,7 +116,7 @@ class RetrievalEvaluation:
         self._report_undefined(values)
         return {name: aggregate(column, self.on_undefined) for name, column in values.items()}
 
-    def _report_undefined(self, values: dict[str, FloatArray]) -> None:
+    def _report_undefined(self, values: dict[str, np.ndarray]) -> None:
         """One message for all measures that are undefined for the same reason."""
         for needs_relevant, reason in (
             (True, "no relevant documents"),

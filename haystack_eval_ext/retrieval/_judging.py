@@ -14,10 +14,10 @@ from haystack_eval_ext._text import count_words
 from haystack_eval_ext.retrieval import _passages
 from haystack_eval_ext.retrieval._keys import grade_getter, has_key, make_keys
 from haystack_eval_ext.retrieval._labels import LabelReader
-from haystack_eval_ext.retrieval._ranking import Found, Hits, JudgedRanking, Matches
+from haystack_eval_ext.retrieval._ranking import Found, Hits, JudgedRanking, Matches, reaches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     import numpy.typing as npt
     from haystack import Document
@@ -41,7 +41,7 @@ class Reach(NamedTuple):
     first_hit_only: bool = False  # nothing behind the first relevant document matters
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Judging:
     """
     When a retrieved document satisfies a label: the parameters that every retrieval evaluator shares.
@@ -83,8 +83,8 @@ class Judging:
         if self.matching == "span" and self.document_comparison_field == "content":
             msg = (
                 "matching='span' needs the key of the document that a chunk was cut from: set "
-                "document_comparison_field to 'meta.source_id' for chunks of Haystack's splitters, to another field, or "
-                "to a list of fields."
+                "document_comparison_field to 'meta.source_id' for chunks of Haystack's splitters, to another field, "
+                "or to a list of fields."
             )
             raise ValueError(msg)
         if self.matching == "span" and self.duplicates == "each":
@@ -126,9 +126,10 @@ class Judging:
             if self.matching == "overlap":
                 matches = _passages.overlaps(truths, near, reader, self.overlap_threshold, each=each)
             elif reach.first_hit_only:
-                matches = match_first(truths, near, reader, keys.of, level)
+                matches = match_first(truths, near, reader, keys, level)
             else:
                 matches = match_keys(truths, near, reader, keys, each=each)
+        reader.warn_of_odd_grades(matches.labels)
         self._check_fields(truths, retrieved, keys.of, reader.without_key, matches)
         return JudgedRanking(
             n_queries=len(truths),
@@ -202,7 +203,7 @@ def match_keys(
         ends.append(len(places))
     table = reader.labels(truths)
     query = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-    rank, number = np.array(places, dtype=np.int64) + 1, np.array(numbers, dtype=np.int64)
+    rank, number = _as_array(places) + 1, _as_array(numbers)
     named = np.flatnonzero(number != _NO_KEY)
     without_key = len(number) - len(named)
     if without_key:
@@ -224,35 +225,45 @@ def match_first(
     truths: Sequence[Sequence[Any]],
     retrieved: Sequence[Sequence[Any]],
     reader: LabelReader,
-    key: Callable[[Any], Key],
+    keys: Keys,
     level: float | None,
 ) -> Matches:
     """
     Find the first relevant document of each question and look no further.
 
     :param truths: What the reader reads: the ground truth of each question.
-    :param retrieved: What ``key`` reads: the retrieved documents of each question, best first.
+    :param retrieved: What ``keys`` reads: the retrieved documents of each question, best first.
     :param reader: Reads the labels.
-    :param key: Reads the key of a retrieved document.
+    :param keys: Reads the keys of retrieved documents.
     :param level: Lowest relevant grade, or None for every grade above 0.
     :returns: The labels of the batch, and at most one hit per question. Documents without a key are not counted.
     """
-    places: list[int] = []
-    numbers: list[int] = []
-    queries: list[int] = []
-    for query, (labels, documents) in enumerate(zip(reader.read(truths), retrieved, strict=True)):
-        relevant = reader.relevant(labels, level)
-        for place, document in enumerate(documents):
-            name = key(document)
-            if name in relevant:
-                places.append(place)
-                numbers.append(relevant[name])
-                queries.append(query)
-                break
+    # Most data has no label that is not relevant: the first document with a label will do, until the grades are known.
+    query, rank = _first_hits(reader.read_keys(truths), retrieved, keys)
     table = reader.labels(truths)
-    query_of, number = np.array(queries, dtype=np.int64), np.array(numbers, dtype=np.int64)
-    hits = Hits(query_of, np.array(places, dtype=np.int64) + 1, table.grade[table.places(query_of, number)])
+    relevant = reaches(table.grade, level)
+    if not relevant.all():
+        starts = np.cumsum(table.sizes) - table.sizes
+        wanted = (
+            {key for key, number in labels.items() if relevant[start + number]}
+            for labels, start in zip(reader.again().read(truths), starts.tolist(), strict=True)
+        )
+        query, rank = _first_hits(wanted, retrieved, keys)
+    # Which label was hit is not looked up: at this level its grade makes no difference.
+    hits = Hits(query, rank, np.full(len(query), np.inf))
     return Matches(table, hits, Found(hits.query, hits.rank, hits.grade, hits.rank), hits, without_key=0)
+
+
+def _first_hits(
+    wanted: Iterable[Collection[Key]], retrieved: Sequence[Sequence[Any]], keys: Keys
+) -> tuple[IntArray, IntArray]:
+    """Query and rank of the first document of each question whose key is wanted."""
+    ranks: list[int] = []
+    for labels, documents in zip(wanted, retrieved, strict=True):
+        ranks.append(keys.first(documents, labels))
+    rank = _as_array(ranks)
+    query = np.flatnonzero(rank)
+    return query, rank[query]
 
 
 def never_retrieved(
@@ -283,6 +294,10 @@ def never_retrieved(
             break
         left.difference_update(map(key, documents))
     return [name for name in missing if name in left]
+
+
+def _as_array(numbers: list[int]) -> IntArray:
+    return np.fromiter(numbers, np.int64, len(numbers))
 
 
 def _first_of_each(label: IntArray, n_labels: int) -> npt.NDArray[np.bool_] | None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -18,7 +18,7 @@ class Keys:
     Reads the comparison key of documents. None and "" mean that a document has no key, so that it matches nothing.
 
     The loops over documents are the hot path of every retrieval evaluator. :class:`_IdKeys` and :class:`_ContentKeys`
-    write two of them out once more around a bare attribute, which halves their cost.
+    write them out once more around a bare attribute, which halves their cost.
     """
 
     def __init__(self, of: Callable[[Any], Key]) -> None:
@@ -39,6 +39,15 @@ class Keys:
         of = self.of
         return {of(document): number for number, document in enumerate(documents)}
 
+    def unique(self, documents: Sequence[Any]) -> Collection[Key]:
+        """
+        Collect the keys of documents.
+
+        :param documents: The documents.
+        :returns: Each key once.
+        """
+        return set(map(self.of, documents))
+
     def collect(self, documents: Sequence[Any], labels: dict[Key, int], places: list[int], numbers: list[int]) -> None:
         """
         Look documents up among labels.
@@ -55,10 +64,27 @@ class Keys:
                 places.append(place)
                 numbers.append(labels[key])
 
+    def first(self, documents: Sequence[Any], wanted: Collection[Key]) -> int:
+        """
+        Find the first document whose key is wanted, and look no further.
+
+        :param documents: The documents, best first.
+        :param wanted: The keys.
+        :returns: Its rank from 1, or 0 if there is none.
+        """
+        of = self.of
+        for place, document in enumerate(documents):
+            if of(document) in wanted:
+                return place + 1
+        return 0
+
 
 class _IdKeys(Keys):
     def number(self, documents: Sequence[Any]) -> dict[Key, int]:
         return {document.id: number for number, document in enumerate(documents)}
+
+    def unique(self, documents: Sequence[Any]) -> Collection[Key]:
+        return {document.id for document in documents}
 
     def collect(self, documents: Sequence[Any], labels: dict[Key, int], places: list[int], numbers: list[int]) -> None:
         for place, document in enumerate(documents):
@@ -66,16 +92,31 @@ class _IdKeys(Keys):
                 places.append(place)
                 numbers.append(labels[document.id])
 
+    def first(self, documents: Sequence[Any], wanted: Collection[Key]) -> int:
+        for place, document in enumerate(documents):
+            if document.id in wanted:
+                return place + 1
+        return 0
+
 
 class _ContentKeys(Keys):
     def number(self, documents: Sequence[Any]) -> dict[Key, int]:
         return {document.content: number for number, document in enumerate(documents)}
+
+    def unique(self, documents: Sequence[Any]) -> Collection[Key]:
+        return {document.content for document in documents}
 
     def collect(self, documents: Sequence[Any], labels: dict[Key, int], places: list[int], numbers: list[int]) -> None:
         for place, document in enumerate(documents):
             if document.content in labels:
                 places.append(place)
                 numbers.append(labels[document.content])
+
+    def first(self, documents: Sequence[Any], wanted: Collection[Key]) -> int:
+        for place, document in enumerate(documents):
+            if document.content in wanted:
+                return place + 1
+        return 0
 
 
 def make_keys(document_comparison_field: str | list[str]) -> Keys:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,13 @@ from haystack_eval_ext.retrieval._keys import has_key
 from haystack_eval_ext.retrieval._ranking import Labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from haystack_eval_ext.retrieval._keys import Key, Keys
     from haystack_eval_ext.retrieval._ranking import FloatArray
 
 logger = logging.getLogger(__name__)
 
-_PLAIN_GRADES = {float, int, type(None)}
 _STEPS_PER_GRADE = 20  # people grade in halves, quarters, tenths or twentieths; similarities have no steps
 
 
@@ -60,9 +60,21 @@ class LabelReader:
         :returns: For each question the label of each key, numbered within the question. Documents without a key carry
             no label; documents with the same key carry one, which has their highest grade.
         """
-        number, grade, grades, sizes = self._keys.number, self._grade, self._grades, self._sizes
+        return self._read(truths, self._keys.number)
+
+    def read_keys(self, truths: Iterable[Sequence[Any]]) -> Iterator[Collection[Key]]:
+        """
+        Read the labels as :meth:`read` does, without numbers, which is quicker.
+
+        :param truths: The ground-truth documents of each question.
+        :returns: For each question the keys of its labels.
+        """
+        return self._read(truths, self._keys.unique)
+
+    def _read(self, truths: Iterable[Sequence[Any]], keys_of: Callable[[Sequence[Any]], Any]) -> Iterator[Any]:
+        grade, grades, sizes = self._grade, self._grades, self._sizes
         for truth in truths:
-            labels = number(truth)
+            labels = keys_of(truth)
             if len(labels) != len(truth) or None in labels or "" in labels:
                 labels = self._read_slowly(truth)
             else:
@@ -82,22 +94,13 @@ class LabelReader:
         self._grades += grades.values()
         return {key: number for number, key in enumerate(grades)}
 
-    def relevant(self, labels: dict[Key, int], level: float | None) -> dict[Key, int]:
+    def again(self) -> LabelReader:
         """
-        Select the relevant labels of the question read last.
+        Start a second reading of the same batch.
 
-        :param labels: What :meth:`read` gave last.
-        :param level: Lowest relevant grade, or None for every grade above 0.
-        :returns: Those labels.
+        :returns: A reader that has read nothing yet and numbers the labels as this one did.
         """
-        grades = self._grades[len(self._grades) - len(labels) :]
-        if grades.count(None) == len(grades) and (level is None or level <= 1):
-            return labels
-        values = _as_floats(grades)
-        if values is None:
-            return labels  # labels() names the fault
-        relevant = values > 0 if level is None else values >= level
-        return {key: label for (key, label), reached in zip(labels.items(), relevant, strict=True) if reached}
+        return LabelReader(self._keys, self._grade, self._grade_field, surely_grades=self._surely_grades)
 
     def labels(self, truths: Sequence[Sequence[Any]]) -> Labels:
         """
@@ -114,32 +117,20 @@ class LabelReader:
                 for position, document in enumerate(truth):
                     self._checked_grade(document, row, position)
             grades = np.array([1.0 if grade is None else float(grade) for grade in self._grades])
-        labels = Labels(np.repeat(np.arange(len(self._sizes)), self._sizes), grades, np.array(self._sizes))
-        self._warn_of_odd_grades(labels)
-        return labels
+        sizes = np.fromiter(self._sizes, np.int64, len(self._sizes))
+        return Labels(np.repeat(np.arange(len(sizes)), sizes), grades, sizes)
 
-    def _checked_grade(self, document: Any, row: int, position: int) -> float:
-        grade = self._grade(document)
-        if grade is None:
-            return 1.0
-        place = f"ground_truth_documents[{row}][{position}]"
-        if not isinstance(grade, Real):
-            msg = f"{place}: the grade in '{self._grade_field}' must be a number, but is {describe(grade)}."
-            raise TypeError(msg)
-        if not math.isfinite(grade):
-            msg = (
-                f"{place}: the grade in '{self._grade_field}' must be finite, but is {float(grade)}. "
-                "Correct the label, or set grade_field=None so that all labels count alike."
-            )
-            raise ValueError(msg)
-        return float(grade)
+    def warn_of_odd_grades(self, labels: Labels) -> None:
+        """
+        Warn of grades that look like something else: similarities, or scores of a reranker.
 
-    def _warn_of_odd_grades(self, labels: Labels) -> None:
-        if self._surely_grades or self._grades.count(None) == len(self._grades):
+        :param labels: All labels of the batch.
+        """
+        if self._surely_grades or self._grade_field is None:
             return
-        steps = labels.grade * _STEPS_PER_GRADE
-        fractional = np.abs(steps - np.round(steps)) > 1e-6  # noqa: PLR2004 - rounding noise of 0.05 and its like
-        if fractional.mean() > 0.5:  # noqa: PLR2004 - most of the labels
+        broken = labels.grade[labels.grade != np.floor(labels.grade)] * _STEPS_PER_GRADE
+        fractional = np.abs(broken - np.round(broken)) > 1e-6  # noqa: PLR2004 - rounding noise of 0.05 and its like
+        if 2 * fractional.sum() > len(labels.grade):
             logger.warning(
                 "{n} of {total} grades in '{field}' of ground_truth_documents are fractions such as a retriever "
                 "writes, not grades that people give. If these labels were copied from retrieved documents, set "
@@ -160,14 +151,32 @@ class LabelReader:
                 rows=list_rows(rows),
             )
 
+    def _checked_grade(self, document: Any, row: int, position: int) -> float:
+        grade = self._grade(document)
+        if grade is None:
+            return 1.0
+        place = f"ground_truth_documents[{row}][{position}]"
+        if not isinstance(grade, Real):
+            msg = f"{place}: the grade in '{self._grade_field}' must be a number, but is {describe(grade)}."
+            raise TypeError(msg)
+        if not math.isfinite(grade):
+            msg = (
+                f"{place}: the grade in '{self._grade_field}' must be finite, but is {float(grade)}. "
+                "Correct the label, or set grade_field=None so that all labels count alike."
+            )
+            raise ValueError(msg)
+        return float(grade)
+
 
 def _as_floats(grades: list[Any]) -> FloatArray | None:
-    """Grades as an array, with 1 for None; None when something else than a plain number is among them."""
-    missing = grades.count(None)
-    if missing == len(grades):
+    """Grades as an array, with 1 for None; None when something else than a number is among them."""
+    if grades[:1] == [None] and grades.count(None) == len(grades):
         return np.ones(len(grades))
-    if not _PLAIN_GRADES.issuperset(map(type, grades)):
+    try:
+        return np.array(array("d", grades))
+    except TypeError:
+        pass
+    try:
+        return np.array(array("d", [1.0 if grade is None else grade for grade in grades]))
+    except TypeError:
         return None
-    if missing:
-        grades = [1.0 if grade is None else grade for grade in grades]
-    return np.array(grades, dtype=np.float64)

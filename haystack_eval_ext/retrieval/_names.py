@@ -5,10 +5,8 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from haystack_eval_ext.retrieval.measures import MEASURES, Value
 
@@ -22,8 +20,7 @@ _DEEPEST = 1_000_000_000
 _ALIASES = {alias: name for name, definition in MEASURES.items() for alias in (name, *definition.aliases)}
 
 
-@dataclass(frozen=True)
-class Measure:
+class Measure(NamedTuple):
     """
     A measure with its parameters and cut-off.
 
@@ -79,6 +76,9 @@ def make_measure(name: str, *, cutoff: int | None = None, in_words: bool = False
         raise ValueError(msg)
     if cutoff is not None and not 1 <= cutoff <= _DEEPEST:
         msg = f"The cut-off of {definition.name} must be from 1 to {_DEEPEST}, but is {cutoff}."
+        raise ValueError(msg)
+    if in_words and not definition.words:
+        msg = f"{definition.name} has no cut-off in words, since it depends on the number of documents: use {name}@10."
         raise ValueError(msg)
     given = tuple(
         (parameter, value)
@@ -161,13 +161,19 @@ def _read_parameters(text: str, measure: str) -> dict[str, Value]:
         call = ast.parse(f"f({text})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
             raise ValueError  # noqa: TRY301 - the same message as for text that does not parse
-        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+        parameters = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         msg = f"Cannot read the parameters of the measure {measure!r}. Expected for example 'RBP(p=0.8)'."
         raise ValueError(msg) from None
+    if len(parameters) < len(call.keywords):
+        msg = f"The measure {measure!r} names a parameter twice; name each once."
+        raise ValueError(msg)
+    return parameters
 
 
 def _nearest(name: str) -> list[str]:
+    import difflib
+
     by_lower = {alias.lower(): canonical for alias, canonical in _ALIASES.items()}
     near = difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
     return list(dict.fromkeys(by_lower[match] for match in near))

@@ -6,15 +6,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-Depth = int | IntArray | None
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    IntArray = npt.NDArray[np.int64]
+    FloatArray = npt.NDArray[np.float64]
+    BoolArray = npt.NDArray[np.bool_]
+    Depth = int | IntArray | None
+
+# How much larger than its content a padded array may be.
+_PADDING = 4
 
 
 class Hits(NamedTuple):
@@ -70,7 +75,7 @@ class Matches(NamedTuple):
     without_key: int  # retrieved documents that lack the compared field
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class JudgedRanking:
     """
     A batch of rankings with their labels.
@@ -93,8 +98,8 @@ class JudgedRanking:
     judged: Hits
     words: IntArray | None = None
     # Several measures at several cut-offs share these, so that each is computed once per batch.
-    _levels: dict[float | None, Relevance] = field(default_factory=dict, repr=False, compare=False)
-    _gains: dict[bool, tuple[FloatArray, FloatArray]] = field(default_factory=dict, repr=False, compare=False)
+    _levels: dict[float | None, Relevance] = field(default_factory=dict, repr=False)
+    _gains: dict[bool, tuple[FloatArray, FloatArray]] = field(default_factory=dict, repr=False)
 
     def relevance(self, level: float | None) -> Relevance:
         """
@@ -112,9 +117,10 @@ class JudgedRanking:
         """The best possible ranking of the labels above 0: highest grade first, no rank left out."""
         positive = self.labels.grade > 0
         query, grade = self.labels.query[positive], self.labels.grade[positive]
+        rank = number_within(query) + 1
         if len(grade) and grade.min() != grade.max():
-            grade = grade[np.lexsort((-grade, query))]
-        return Hits(query, number_within(query) + 1, grade)
+            grade = _sort_within(query, rank, grade, self.n_queries)
+        return Hits(query, rank, grade)
 
     def gains(self, *, exponential: bool) -> tuple[FloatArray, FloatArray]:
         """
@@ -148,12 +154,16 @@ class JudgedRanking:
 
     def judged_only(self) -> JudgedRanking:
         """The same batch without the documents that nobody judged (no label, or a negative grade): trec_eval's -J."""
-        judged = self.hits.grade >= 0
-        query, grade = self.hits.query[judged], self.hits.grade[judged]
-        rank = number_within(query) + 1
-        hits, found = Hits(query, rank, grade), Found(query, rank, grade, rank)
-        retrieved = np.bincount(query, minlength=self.n_queries)
-        return JudgedRanking(self.n_queries, retrieved, self.labels, hits, found, hits)
+        judged = self.judged.where(self.judged.grade >= 0)
+        rank = number_within(judged.query) + 1
+        # Copies of a document keep their rank here as well, but are no hits.
+        stride = int(judged.rank.max(initial=0)) + 1
+        hit = np.isin(judged.query * stride + judged.rank, self.hits.query * stride + self.hits.rank)
+        judged = judged._replace(rank=rank)
+        hits = judged.where(hit)
+        found = Found(hits.query, hits.rank, hits.grade, hits.rank)
+        retrieved = np.bincount(judged.query, minlength=self.n_queries)
+        return JudgedRanking(self.n_queries, retrieved, self.labels, hits, found, judged)
 
 
 class Relevance:
@@ -183,7 +193,7 @@ class Relevance:
         :param grade: Grades.
         :returns: True where a grade reaches the level.
         """
-        return grade > 0 if self._level is None else grade >= self._level
+        return reaches(grade, self._level)
 
     @cached_property
     def found(self) -> Found:
@@ -238,6 +248,17 @@ class Relevance:
         return np.bincount(found.query[near], share, self._ranking.n_queries)
 
 
+def reaches(grade: FloatArray, level: float | None) -> BoolArray:
+    """
+    Tell which grades are relevant.
+
+    :param grade: Grades.
+    :param level: Lowest relevant grade, or None for every grade above 0.
+    :returns: True where a grade reaches the level.
+    """
+    return grade > 0 if level is None else grade >= level
+
+
 def cut(ranked: Hits | Found, depth: Depth) -> IntArray | slice:
     """
     Select what stands among the first documents.
@@ -250,6 +271,18 @@ def cut(ranked: Hits | Found, depth: Depth) -> IntArray | slice:
         return slice(None)
     # Indices: numpy selects by them several times faster than by a mask.
     return np.flatnonzero(ranked.rank <= (depth if isinstance(depth, int) else depth[ranked.query]))
+
+
+def _sort_within(query: IntArray, rank: IntArray, grade: FloatArray, n_queries: int) -> FloatArray:
+    """The grades of each query, highest first."""
+    width = int(rank.max())
+    if n_queries * width > _PADDING * len(grade):
+        return grade[np.lexsort((-grade, query))]
+    # A row per query, filled up behind its grades, is sorted several times faster than one long array by two keys.
+    padded = np.full((n_queries, width), np.inf)
+    padded[query, rank - 1] = -grade
+    padded.sort(axis=1)
+    return -padded[query, rank - 1]
 
 
 def number_within(query: IntArray) -> IntArray:

@@ -11,8 +11,9 @@ from haystack_eval_ext.retrieval._names import Measure, make_measure
 @component
 class DocumentMRREvaluator(RetrievalEvaluator):
     """
-    Scores how early the first relevant document stands: 1 / its rank, 0 if there is none. From 0 to 1, higher is
-    better.
+    Scores how early the first relevant document stands: 1 / its rank. From 0 to 1, higher is better.
+
+    A question for which no relevant document was retrieved scores 0.
 
     Reading stops at the first relevant document of each question.
 

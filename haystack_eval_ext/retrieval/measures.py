@@ -12,8 +12,7 @@ Conventions are trec_eval's, names are ir_measures'.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -35,8 +34,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter that a measure takes in parentheses, as in ``RBP(p=0.8)``."""
 
     default: Value
@@ -56,8 +54,7 @@ _REL = Parameter(
 )
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(NamedTuple):
     """A measure, and what names, checks and the reference page need to know of it."""
 
     name: str
@@ -65,12 +62,13 @@ class Definition:
     source: str
     function: Callable[..., FloatArray]
     cutoff: Literal["optional", "required", "none"] = "optional"
-    own_parameters: dict[str, Parameter] = field(default_factory=dict)
+    own_parameters: dict[str, Parameter] = {}  # noqa: RUF012 - only read
     aliases: tuple[str, ...] = ()
     graded: bool = False  # uses the grades themselves, so that a relevance level means nothing to it
     needs_relevant: bool = True  # undefined for a query without a relevant document
     first_hit_only: bool = False  # nothing behind the first relevant document changes it
     partial: bool = False  # defined when labels are found in parts (matching="span")
+    words: bool = True  # defined for a text budget in place of a number of documents
     repeats: bool = False  # defined when every chunk of a relevant document counts (duplicates="each")
 
     @property
@@ -131,7 +129,7 @@ def _share(part: IntArray | FloatArray, whole: IntArray | FloatArray | int) -> F
     repeats=True,
 )
 def precision(ranking: JudgedRanking, depth: Depth, level: float | None) -> FloatArray:
-    """Relevant documents in the first k / k; without a cut-off / number of documents retrieved."""
+    """Relevant documents in the first k / k; without a cut-off / documents retrieved, in a budget / those that fit."""
     return _share(ranking.relevance(level).count(depth), ranking.retrieved if depth is None else depth)
 
 
@@ -153,6 +151,7 @@ def recall(ranking: JudgedRanking, depth: Depth, level: float | None) -> FloatAr
     "Recall that can reach 1 at every cut-off: at most k relevant documents are asked for",
     "BEIR R_cap@k; trec_eval relative_P",
     cutoff="required",
+    words=False,
 )
 def capped_recall(ranking: JudgedRanking, depth: Depth, level: float | None) -> FloatArray:
     """Relevant labels found in the first k / min(relevant labels, k)."""
@@ -231,7 +230,8 @@ def ndcg(ranking: JudgedRanking, depth: Depth, _level: None, dcg: str = "log2") 
     """Sum of gain / log2(rank + 1) over the first k / the same sum over the ideal ranking, cut at k as well."""
     actual, ideal = ranking.gains(exponential=dcg == "exp-log2")
     found, best = ranking.relevance(None).found, ranking.ideal
-    near, near_best = cut(found, depth), cut(best, depth)
+    # Not cut by a text budget: it would depend on the chunks of the ranking what the best possible one is.
+    near, near_best = cut(found, depth), cut(best, depth if isinstance(depth, int) else None)
     return _share(
         np.bincount(found.query[near], actual[near], ranking.n_queries),
         np.bincount(best.query[near_best], ideal[near_best], ranking.n_queries),

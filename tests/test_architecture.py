@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Imports point one way: cli -> report, runs -> diagnosis, families -> shared core; module paths are frozen."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import haystack_eval_ext
+
+PACKAGE = Path(haystack_eval_ext.__file__).parent
+FAMILIES = ("retrieval", "answers", "judged")
+# A layer imports from itself, from those below it and, as a family, from no other family.
+LAYERS = (("cli",), ("report",), ("runs",), ("diagnosis",), FAMILIES, ("_rows", "_scores", "_text", "_formulas"))
+# Numbers in, numbers out: these know no Document and no component.
+PURE = ("_text.py", "_formulas.py", "retrieval/measures.py", "retrieval/_ranking.py", "runs/statistics.py")
+# Written into users' YAML files. Change a line here only together with a way to load the old path.
+MODULE_PATHS = {
+    "DocumentHitRateEvaluator": "haystack_eval_ext.retrieval.document_hit_rate",
+    "DocumentMAPEvaluator": "haystack_eval_ext.retrieval.document_map",
+    "DocumentMRREvaluator": "haystack_eval_ext.retrieval.document_mrr",
+    "DocumentNDCGEvaluator": "haystack_eval_ext.retrieval.document_ndcg",
+    "DocumentPrecisionEvaluator": "haystack_eval_ext.retrieval.document_precision",
+    "DocumentRankingEvaluator": "haystack_eval_ext.retrieval.document_ranking",
+    "DocumentRecallEvaluator": "haystack_eval_ext.retrieval.document_recall",
+}
+
+
+def imported(source: str, *, run_time_only: bool = False) -> set[str]:
+    """Every module that a source imports, also inside functions; with or without those for the type checker alone."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if run_time_only and isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            node.body = []
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.update({node.module, *(f"{node.module}.{alias.name}" for alias in node.names)})
+    return names
+
+
+def part_of(module: str) -> str:
+    """The part of the package that a module belongs to: ``runs`` for ``haystack_eval_ext.runs.trec``."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def level(part: str) -> int | None:
+    return next((number for number, layer in enumerate(LAYERS) if part in layer), None)
+
+
+def faults(part: str, source: str) -> list[str]:
+    """The parts that a file of a part must not import, but does."""
+    found = []
+    for other in sorted({part_of(name) for name in imported(source) if name.startswith("haystack_eval_ext.")} - {part}):
+        mine, theirs = level(part), level(other)
+        if mine is not None and theirs is not None and (theirs < mine or (theirs == mine and part in FAMILIES)):
+            found.append(other)
+    return found
+
+
+FILES = {str(path.relative_to(PACKAGE)): path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_imports_point_one_way(file: str) -> None:
+    part = file.removesuffix(".py").split("/")[0]
+    assert not faults(part, FILES[file])
+
+
+@pytest.mark.parametrize("file", [file for file in PURE if file in FILES])
+def test_pure_functions_import_no_haystack(file: str) -> None:
+    outside = {name for name in imported(FILES[file], run_time_only=True) if name.split(".")[0] == "haystack"}
+    assert not outside
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_heavy_packages_are_imported_where_they_are_used(file: str) -> None:
+    top = "\n".join(
+        ast.unparse(node) for node in ast.parse(FILES[file]).body if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+    heavy = {"torch", "pandas", "scipy", "openai", "rouge_score", "sentence_transformers", "sklearn"}
+    assert not heavy & {name.split(".")[0] for name in imported(top)}
+
+
+@pytest.mark.parametrize(
+    ("part", "source", "expected"),
+    [
+        ("retrieval", "from haystack_eval_ext.runs import trec", ["runs"]),
+        ("retrieval", "def f():\n    import haystack_eval_ext.answers.x", ["answers"]),
+        ("_rows", "from haystack_eval_ext.retrieval._base import X", ["retrieval"]),
+        ("diagnosis", "from haystack_eval_ext import cli", ["cli"]),
+        ("runs", "from haystack_eval_ext.retrieval._base import X\nfrom haystack_eval_ext._rows import y", []),
+    ],
+)
+def test_the_check_of_directions_finds_faults(part: str, source: str, expected: list[str]) -> None:
+    assert faults(part, source) == expected
+
+
+def test_module_paths_of_components_are_frozen() -> None:
+    components = {
+        name: exported.__module__
+        for name in haystack_eval_ext.__all__
+        if hasattr(exported := getattr(haystack_eval_ext, name), "run")
+    }
+    assert components == MODULE_PATHS
