@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from haystack import Document
+from haystack.dataclasses import ChatMessage, ChatRole, GeneratedAnswer
 
 _JSON_DOCUMENT_FIELDS = ("id", "content", "blob", "meta")
 _Result = TypeVar("_Result")
@@ -40,22 +42,26 @@ def document_rows(**sockets: Any) -> dict[str, list[list[Document]]]:
     :raises TypeError: If a socket or one of its rows is not a list.
     """
     rows = {name: _batch(name, value) for name, value in sockets.items()}
+    return _equally_many(
+        rows,
+        nothing={name: [] for name in rows},
+        hint="A flat list of Documents is one question: to score several questions at once, gather one list of "
+        "Documents per question.",
+    )
+
+
+def _equally_many(rows: dict[str, list[Any]], nothing: dict[str, Any], hint: str) -> dict[str, list[Any]]:
+    """Check that all sockets have equally many rows; beside one row elsewhere, a bare empty list is one empty row."""
     counts = {name: len(value) for name, value in rows.items()}
     filled = {count for count in counts.values() if count}
     if not filled:
         msg = f"{' and '.join(rows)} hold no rows: at least one question is needed, but all of them are empty lists."
         raise ValueError(msg)
-    if len(filled) == 1 and filled == {1}:
-        rows = {name: value or [[]] for name, value in rows.items()}
-    elif len(set(counts.values())) > 1:
+    if filled == {1}:
+        return {name: value or [nothing[name]] for name, value in rows.items()}
+    if len(set(counts.values())) > 1:
         found = ", ".join(f"{name} has {count}" for name, count in counts.items())
-        hint = ""
-        if 1 in filled:
-            hint = (
-                " A flat list of Documents is one question: to score several questions at once, gather one list of "
-                "Documents per question."
-            )
-        msg = f"All inputs must have the same number of rows, but {found}.{hint}"
+        msg = f"All inputs must have the same number of rows, but {found}.{f' {hint}' if 1 in filled else ''}"
         raise ValueError(msg)
     return rows
 
@@ -146,3 +152,98 @@ def _json_problem(value: dict[Any, Any]) -> str | None:
         if given is not None and not isinstance(given, types):
             return f"'{field}' must be {' or '.join(kind.__name__ for kind in types)}, but is {describe(given)}"
     return None
+
+
+def answer_rows(ground_truth_answers: Any, predicted_answers: Any) -> tuple[list[list[str]], list[str]]:
+    """
+    Bring answer sockets into one form: a text, and the references it is compared with, per question.
+
+    :param ground_truth_answers: One reference, or a list of references, per question.
+    :param predicted_answers: One answer per question: texts, ChatMessages of the assistant, GeneratedAnswers, or their
+        JSON forms. A single text or ChatMessage is one question.
+    :returns: The references and the answer of each question.
+    :raises ValueError: If a socket holds no rows, the sockets differ in length, or a message has no text.
+    :raises TypeError: If something is no answer; the message names socket and row.
+    """
+    rows = _equally_many(
+        {
+            "ground_truth_answers": _references(ground_truth_answers),
+            "predicted_answers": _answers(predicted_answers),
+        },
+        nothing={"ground_truth_answers": [], "predicted_answers": ""},
+        hint="Several references of one question are a list within the list: [['first', 'second']]. Of several replies "
+        "to one question, choose one.",
+    )
+    return [[row] if isinstance(row, str) else row for row in rows["ground_truth_answers"]], rows["predicted_answers"]
+
+
+def _references(value: Any) -> list[Any]:
+    name = "ground_truth_answers"
+    if not isinstance(value, list):
+        msg = f"{name} must be a list with one or several references per question, but is {describe(value)}."
+        raise TypeError(msg)
+    if set(map(type, value)) == {str}:
+        return value
+    for row, references in enumerate(value):
+        if isinstance(references, str):
+            continue
+        if not isinstance(references, list):
+            msg = f"{name}[{row}] must be a text or a list of texts, but is {describe(references)}."
+            raise TypeError(msg)
+        for position, reference in enumerate(references):
+            if not isinstance(reference, str):
+                msg = f"{name}[{row}][{position}] must be a text, but is {describe(reference)}."
+                raise TypeError(msg)
+    return value
+
+
+def _answers(value: Any) -> list[str]:
+    name = "predicted_answers"
+    if isinstance(value, str | ChatMessage):
+        value = [value]
+    if not isinstance(value, list):
+        msg = f"{name} must be a list with one answer per question, but is {describe(value)}."
+        raise TypeError(msg)
+    if set(map(type, value)) == {str}:
+        return value
+    return [_answer(answer, f"{name}[{row}]") for row, answer in enumerate(value)]
+
+
+def _answer(value: Any, place: str) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        value = _answer_from_json(value, place)
+    if isinstance(value, ChatMessage):
+        if not value.is_from(ChatRole.ASSISTANT):
+            msg = (
+                f"{place} is a ChatMessage of the {value.role.value}, which is no answer. Connect what holds only the "
+                "answer: a chat generator's replies, or an agent's last_message instead of its messages."
+            )
+            raise ValueError(msg)
+        if value.text is None:
+            msg = (
+                f"{place} is a ChatMessage without text, such as a tool call, which is no answer. Connect last_message."
+            )
+            raise ValueError(msg)
+        return value.text
+    if isinstance(value, GeneratedAnswer) and isinstance(value.data, str):
+        return value.data
+    msg = f"{place} must be a text, a ChatMessage of the assistant or a GeneratedAnswer, but is {describe(value)}."
+    raise TypeError(msg)
+
+
+def _answer_from_json(value: dict[Any, Any], place: str) -> ChatMessage | GeneratedAnswer:
+    kinds: dict[str, type[ChatMessage] | type[GeneratedAnswer]] = {"role": ChatMessage, "data": GeneratedAnswer}
+    kind = next((kind for key, kind in kinds.items() if key in value), None)
+    if kind is None:
+        msg = f"{place} is a dict with neither 'role' (a ChatMessage as JSON) nor 'data' (a GeneratedAnswer as JSON)."
+        raise ValueError(msg)
+    try:
+        return kind.from_dict(copy.deepcopy(value))
+    except Exception as error:
+        # Whatever it was; the cause is not chained, since its message may quote the answer.
+        msg = (
+            f"{place} is a dict that is not the JSON form of a {kind.__name__} ({type(error).__name__} in reading it)."
+        )
+        raise ValueError(msg) from None

@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
+from typing import Literal, get_args
 
 # Scripts that are written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, kana, CJK ideographs and their
 # extensions. Hangul is left out: Korean separates its words.
@@ -22,6 +25,11 @@ _SEPARATORS = (
     r"\u0964\u0965\u2000-\u206f\u2e00-\u2e7f\u3000-\u3004\u3008-\u3020\u3030\u303d-\u303f\u30fb\uff00-\uff0f"
     r"\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 )
+
+
+Normalization = Literal["none", "squad", "unicode"]
+
+_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 @cache
@@ -78,4 +86,89 @@ def overlap_tokens(text: str) -> list[str]:
             tokens.extend(a + b for a, b in pairwise(run))
         else:
             tokens.append(run)
+    return tokens
+
+
+def make_normalizer(normalization: Normalization) -> Callable[[str], str]:
+    """
+    Make the function that brings answers to the form in which they are compared.
+
+    :param normalization: "none": as they are. "squad": as the SQuAD script does: lower case, no ASCII punctuation, no
+        English articles (only English ones), white space unified. "unicode": for every script: compatibility forms
+        (full-width, composed) unified, case folded, punctuation and invisible format characters removed, white space
+        unified.
+    :returns: The function.
+    :raises ValueError: If there is no such normalization.
+    """
+    normalizers: dict[str, Callable[[str], str]] = {"none": str, "squad": _squad, "unicode": _unicode}
+    if normalization not in normalizers:
+        msg = f"normalization must be one of {', '.join(map(repr, get_args(Normalization)))}, but is {normalization!r}."
+        raise ValueError(msg)
+    return normalizers[normalization]
+
+
+def _squad(text: str) -> str:
+    return " ".join(_articles().sub(" ", text.lower().translate(_ASCII_PUNCTUATION)).split())
+
+
+def _unicode(text: str) -> str:
+    # Punctuation goes without a trace, as in SQuAD's rule; format characters are marks of direction and soft hyphens.
+    kept = (c for c in unicodedata.normalize("NFKC", text).casefold() if not _removed(c))
+    return " ".join("".join(kept).split())
+
+
+@cache
+def _removed(character: str) -> bool:
+    # The zero-width joiner and the variation selector are part of emoji.
+    return unicodedata.category(character)[0] == "P" or (
+        unicodedata.category(character) == "Cf" and character != "\u200d"
+    )
+
+
+@cache
+def _articles() -> re.Pattern[str]:
+    return re.compile(r"\b(a|an|the)\b")
+
+
+def segment(text: str) -> list[str]:
+    """
+    Split a text at white space, and in scripts without spaces at every character.
+
+    Other than :func:`overlap_tokens` it drops nothing, and for scripts with spaces it is plain ``str.split``.
+
+    ```python
+    from haystack_eval_ext._text import segment
+
+    print(segment("Tokyo 東京タワー"))
+    # ['Tokyo', '東', '京', 'タ', 'ワ', 'ー']
+    ```
+
+    :param text: A text, normalised.
+    :returns: Its tokens. Combining characters stay with the character before them.
+    """
+    unspaced = _patterns()[1]
+    tokens: list[str] = []
+    for word in text.split():
+        if unspaced.search(word) is None:
+            tokens.append(word)
+        else:
+            tokens.extend(_split_unspaced(word))
+    return tokens
+
+
+def _split_unspaced(word: str) -> list[str]:
+    unspaced = _patterns()[1]
+    tokens: list[str] = []
+    open_word = False  # whether the last token is a word of a script with spaces, to which more characters belong
+    for character in word:
+        if unicodedata.category(character).startswith("M") and tokens:
+            tokens[-1] += character
+        elif unspaced.match(character):
+            tokens.append(character)
+            open_word = False
+        elif open_word:
+            tokens[-1] += character
+        else:
+            tokens.append(character)
+            open_word = True
     return tokens

@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What every answer evaluator shares: sockets, references, and the way from texts to scores."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from haystack import component
+from haystack.dataclasses import ChatMessage, GeneratedAnswer
+
+from haystack_eval_ext._rows import answer_rows
+from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, report_undefined
+
+#: One answer per question; a single text or ChatMessage is one question.
+Answers = list[str] | list[ChatMessage] | list[GeneratedAnswer] | ChatMessage | str
+#: One reference, or several, per question.
+References = list[str] | list[list[str]]
+
+
+def best(function: Callable[[str, str], float], prediction: str, references: list[str]) -> float:
+    """
+    Score an answer against the reference that suits it best.
+
+    :param function: Takes prediction and reference, gives a score; higher is better.
+    :param prediction: The answer.
+    :param references: At least one reference.
+    :returns: The highest score.
+    """
+    if len(references) == 1:
+        return function(prediction, references[0])
+    return max(function(prediction, reference) for reference in references)
+
+
+def score_rows(values: list[float], on_undefined: OnUndefined, *, name: str) -> RowScores:
+    """
+    Finish the scores of a run.
+
+    :param values: One value per row, NaN where there is no reference.
+    :param on_undefined: The policy of the component.
+    :param name: Name of the component, for messages.
+    :returns: The outputs.
+    :raises UndefinedScore: If a row is undefined and the policy is "raise".
+    """
+    array = np.array(values, dtype=np.float64)
+    report_undefined(np.isnan(array), on_undefined, metric=name, reason="no reference answers")
+    return aggregate(array, on_undefined)
+
+
+class AnswerEvaluator:
+    """
+    The sockets of an evaluator that scores each row by itself; a metric adds :meth:`_score`.
+
+    A plain class, since a base class decorated with ``@component`` would be rebuilt.
+    """
+
+    def __init__(self, *, on_undefined: OnUndefined = "zero") -> None:
+        """
+        Create the component.
+
+        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" (left out of the
+            mean) or "raise".
+        :raises ValueError: If there is no such policy.
+        """
+        check_on_undefined(on_undefined)
+        self.on_undefined: OnUndefined = on_undefined
+
+    def _score(self, prediction: str, references: list[str]) -> float:
+        """The score of one answer against at least one reference."""
+        raise NotImplementedError
+
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
+        """
+        Score the answer of each question.
+
+        :param ground_truth_answers: The reference of each question, or a list of references, of which the best one
+            counts.
+        :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
+            last_message, or GeneratedAnswers.
+        :returns: A dictionary with
+            - `score`: the mean of the individual scores;
+            - `individual_scores`: a float for each question, in the order given;
+            - `statuses`: "scored" or "undefined" for each question.
+        :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
+        :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
+        :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
+        """
+        references, predictions = answer_rows(ground_truth_answers, predicted_answers)
+        score = self._score
+        values = [
+            score(prediction, row) if row else math.nan for prediction, row in zip(predictions, references, strict=True)
+        ]
+        return score_rows(values, self.on_undefined, name=type(self).__name__)._asdict()
