@@ -1,7 +1,8 @@
 # Every target does its own set-up. All it takes is make and a Python from 3.11 up.
 #   make demo    a real evaluation on the example corpus
 #   make test    what a change must pass: lint, types, tests
-# Variables: PYTHON=/path/to/python   TEST_EXTRAS=test,sas (adds the tests that need torch)   PYTEST_ARGS="-k ndcg"
+# Variables: PYTHON=/path/to/python   PYTEST_ARGS="-k ndcg"
+#   TEST_EXTRAS=test (without the tests that need torch) or test-sas (with them); not given: with them on Python 3.11
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -13,7 +14,8 @@ LOWEST := .venv-lowest
 BIN := $(VENV)/bin/python
 PYTHON ?=
 PYTEST_ARGS ?=
-TEST_EXTRAS ?= test
+# auto: test-sas where torch is to be had, which the constraints pin for Python 3.11; else test.
+TEST_EXTRAS ?= auto
 
 export HAYSTACK_TELEMETRY_ENABLED := False
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -51,6 +53,9 @@ else \
 fi
 endef
 
+# torch by pip: it also looks in the local folders that its configuration names, uv does not.
+TORCH_FIRST := $(BIN) -m pip install --quiet -c constraints.txt torch
+
 # An environment serves when it runs and was made for this folder (a copied one would test the folder it came from).
 serves = $(1)/bin/python -c '' 2>/dev/null && grep -qsF "$(CURDIR)/$(1)" $(1)/bin/activate
 
@@ -87,10 +92,16 @@ $(PACKAGE_STAMP): $(VENV)/.created $(NEEDS)
 	@touch $@
 
 $(TEST_STAMP): $(VENV)/.created $(NEEDS)
-	@echo "Installing haystack-eval-ext[$(TEST_EXTRAS)]"
-	@# torch first and by pip: pip also looks in the local folders that its configuration names, uv does not.
-	@$(if $(filter sas,$(subst $(comma), ,$(TEST_EXTRAS))),$(BIN) -m pip install --quiet -c constraints.txt torch)
-	@$(call install,$(BIN),-e '.[$(TEST_EXTRAS)]')
+	@extras=$(TEST_EXTRAS); \
+	if [ $$extras = auto ]; then \
+	  if $(BIN) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then extras=test-sas; else extras=test; fi; \
+	fi; \
+	echo "Installing haystack-eval-ext[$$extras]"; \
+	if [[ $$extras = *sas* ]] && ! $(TORCH_FIRST); then \
+	  [ $(TEST_EXTRAS) = auto ] || exit 1; \
+	  echo "torch cannot be had here: the tests of SASEvaluator are left out." >&2; extras=test; \
+	fi; \
+	$(call install,$(BIN),-e ".[$$extras]")
 	@touch $@
 
 $(BENCH_STAMP): $(VENV)/.created $(NEEDS)

@@ -4,8 +4,18 @@
 
 from haystack.core.serialization import allow_deserialization_module
 
-from haystack_eval_ext._scores import UndefinedScore
+from haystack_eval_ext._scores import FailedRowsError, UndefinedScore
 from haystack_eval_ext._version import __version__
+from haystack_eval_ext.answers.answer_bleu import AnswerBleuEvaluator
+from haystack_eval_ext.answers.answer_chrf import AnswerChrfEvaluator
+from haystack_eval_ext.answers.answer_contains import AnswerContainsEvaluator
+from haystack_eval_ext.answers.answer_edit_similarity import AnswerEditSimilarityEvaluator
+from haystack_eval_ext.answers.answer_embedding_similarity import AnswerEmbeddingSimilarityEvaluator
+from haystack_eval_ext.answers.answer_exact_match import AnswerExactMatchEvaluator
+from haystack_eval_ext.answers.answer_number_match import AnswerNumberMatchEvaluator
+from haystack_eval_ext.answers.answer_rouge import AnswerRougeEvaluator
+from haystack_eval_ext.answers.answer_token_f1 import AnswerTokenF1Evaluator
+from haystack_eval_ext.answers.sas import SASEvaluator
 from haystack_eval_ext.retrieval.document_hit_rate import DocumentHitRateEvaluator
 from haystack_eval_ext.retrieval.document_map import DocumentMAPEvaluator
 from haystack_eval_ext.retrieval.document_mrr import DocumentMRREvaluator
@@ -19,6 +29,15 @@ from haystack_eval_ext.retrieval.document_recall import DocumentRecallEvaluator
 allow_deserialization_module("haystack_eval_ext.*")
 
 __all__ = [
+    "AnswerBleuEvaluator",
+    "AnswerChrfEvaluator",
+    "AnswerContainsEvaluator",
+    "AnswerEditSimilarityEvaluator",
+    "AnswerEmbeddingSimilarityEvaluator",
+    "AnswerExactMatchEvaluator",
+    "AnswerNumberMatchEvaluator",
+    "AnswerRougeEvaluator",
+    "AnswerTokenF1Evaluator",
     "DocumentHitRateEvaluator",
     "DocumentMAPEvaluator",
     "DocumentMRREvaluator",
@@ -26,6 +45,8 @@ __all__ = [
     "DocumentPrecisionEvaluator",
     "DocumentRankingEvaluator",
     "DocumentRecallEvaluator",
+    "FailedRowsError",
+    "SASEvaluator",
     "UndefinedScore",
     "__version__",
 ]

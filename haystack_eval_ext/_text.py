@@ -29,6 +29,7 @@ _SEPARATORS = (
 
 Normalization = Literal["none", "squad", "unicode"]
 
+_ARTICLES = frozenset(("a", "an", "the"))
 _ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -95,39 +96,118 @@ def make_normalizer(normalization: Normalization) -> Callable[[str], str]:
 
     :param normalization: "none": as they are. "squad": as the SQuAD script does: lower case, no ASCII punctuation, no
         English articles (only English ones), white space unified. "unicode": for every script: compatibility forms
-        (full-width, composed) unified, case folded, punctuation and invisible format characters removed, white space
-        unified.
+        (full-width, composed) unified, case folded, punctuation (but for a point or comma between two digits) and
+        invisible format characters removed, white space unified.
     :returns: The function.
     :raises ValueError: If there is no such normalization.
     """
-    normalizers: dict[str, Callable[[str], str]] = {"none": str, "squad": _squad, "unicode": _unicode}
-    if normalization not in normalizers:
+    if normalization not in get_args(Normalization):  # compares, so that nothing need be hashable
         msg = f"normalization must be one of {', '.join(map(repr, get_args(Normalization)))}, but is {normalization!r}."
         raise ValueError(msg)
+    normalizers: dict[str, Callable[[str], str]] = {"none": str, "squad": _squad, "unicode": _unicode}
     return normalizers[normalization]
 
 
 def _squad(text: str) -> str:
-    return " ".join(_articles().sub(" ", text.lower().translate(_ASCII_PUNCTUATION)).split())
+    text = text.lower().translate(_ASCII_PUNCTUATION)
+    words = text.split()
+    if text.isascii() and "".join(words).isprintable():
+        return " ".join([word for word in words if word not in _ARTICLES])
+    # Where other signs than blanks can bound a word, only the script's own expression does what the script does.
+    return " ".join(_articles().sub(" ", text).split())
 
 
 def _unicode(text: str) -> str:
-    # Punctuation goes without a trace, as in SQuAD's rule; format characters are marks of direction and soft hyphens.
-    kept = (c for c in unicodedata.normalize("NFKC", text).casefold() if not _removed(c))
-    return " ".join("".join(kept).split())
+    # Case folding can take the composed form apart again: "ǰ" becomes "j" and a caron.
+    folded = text.lower() if text.isascii() else _nfkc(_nfkc(text).casefold())
+    if _decimal_mark().search(folded) is None:
+        return " ".join(folded.translate(_WITHOUT_PUNCTUATION).split())
+    # 2.5 must not become 25. Every second part is a mark between two digits.
+    parts = _decimal_mark().split(folded)
+    parts[::2] = [part.translate(_WITHOUT_PUNCTUATION) for part in parts[::2]]
+    return " ".join("".join(parts).split())
+
+
+def _nfkc(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)
+
+
+class _Punctuation(dict[int, int | str | None]):
+    """What becomes of each character, for ``str.translate``: looked up when it first comes."""
+
+    def __init__(self, *, blank: bool) -> None:
+        super().__init__()
+        self._blank = blank
+
+    def __missing__(self, code: int) -> int | str | None:
+        character = chr(code)
+        category = unicodedata.category(character)
+        to: int | str | None = code
+        # Marks of direction, soft hyphens and variation selectors are not seen. A zero-width joiner is part of emoji.
+        if (category == "Cf" and character != "\u200d") or character in "\ufe0e\ufe0f":
+            to = None
+        elif category[0] == "P":
+            to = " " if self._blank else None
+        elif category == "Sc" and self._blank:
+            to = f" {character} "
+        self[code] = to
+        return to
+
+
+_WITHOUT_PUNCTUATION = _Punctuation(blank=False)
+_BLANK_FOR_PUNCTUATION = _Punctuation(blank=True)
+
+
+def separate_at_punctuation(text: str) -> str:
+    """
+    Put a blank for each punctuation mark, except a point or comma between two digits, and around currency signs.
+
+    :param text: Any text.
+    :returns: The text, in which "yes/no" and "$2.5" are two words each, while 2.5 is one.
+    """
+    parts = _decimal_mark().split(text)
+    parts[::2] = [part.translate(_BLANK_FOR_PUNCTUATION) for part in parts[::2]]
+    return "".join(parts)
 
 
 @cache
-def _removed(character: str) -> bool:
-    # The zero-width joiner and the variation selector are part of emoji.
-    return unicodedata.category(character)[0] == "P" or (
-        unicodedata.category(character) == "Cf" and character != "\u200d"
-    )
+def _decimal_mark() -> re.Pattern[str]:
+    # Looks back from the mark, not from every character.
+    return re.compile(r"([.,\u066b\u066c])(?<=\d.)(?=\d)")
 
 
 @cache
 def _articles() -> re.Pattern[str]:
     return re.compile(r"\b(a|an|the)\b")
+
+
+@cache
+def _beyond_latin() -> re.Pattern[str]:
+    """A letter or punctuation mark of a script other than Latin; general punctuation and symbols are of no script."""
+    return re.compile(
+        "[\u0370-\u1dff\u1f00-\u1fff\u2c80-\u2dff\u2e80-\ua71f\ua800-\uab2f\uab70-\ufaff\ufb07-\ufdff"
+        "\ufe10-\uffef\U00010000-\U0001cfff\U00020000-\U0003ffff]"
+    )
+
+
+def squad_tokens(text: str) -> list[str]:
+    """
+    Split a text that is normalised by the "squad" rule: Latin words as the SQuAD script does, other scripts likewise.
+
+    SQuAD's script was made for English and takes away ASCII punctuation alone. In words of other scripts, all
+    punctuation is taken away, as the multilingual scripts that followed it do, and scripts without spaces go by
+    characters.
+
+    :param text: A text, normalised.
+    :returns: Its tokens.
+    """
+    if text.isascii():
+        return text.split()
+    beyond = _beyond_latin()
+    if beyond.search(text) is None:
+        return text.split()
+    words = [word.translate(_WITHOUT_PUNCTUATION) if beyond.search(word) else word for word in text.split()]
+    return segment(" ".join(words))
 
 
 def segment(text: str) -> list[str]:
@@ -146,6 +226,8 @@ def segment(text: str) -> list[str]:
     :param text: A text, normalised.
     :returns: Its tokens. Combining characters stay with the character before them.
     """
+    if text.isascii():
+        return text.split()
     unspaced = _patterns()[1]
     tokens: list[str] = []
     for word in text.split():

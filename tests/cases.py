@@ -33,6 +33,20 @@ class Case:
     golden: tuple[Golden, ...] = ()
     #: Laws of the family that do not hold, with the reason. The tests hold that each of them is really broken.
     broken_laws: Mapping[str, str] = field(default_factory=dict)
+    #: How far a score may move with the rows beside it: a model pads texts to the longest, and rounds.
+    company: float = 0.0
+    #: How exact hand-computed values are met.
+    exact: float = 1e-12
+    #: Why the case cannot run here; conftest.py skips it by this reason.
+    skipped: str = ""
+
+    def single(self, number: int) -> dict[str, Any]:
+        """A row of the sample in the flat form that a pipeline emits."""
+        return {socket: values[number] for socket, values in self.inputs.items()}
+
+    def empty(self, socket: str) -> list[Any]:  # noqa: ARG002 - of use to a family
+        """The batch form of a bare empty list in a socket, beside one row elsewhere."""
+        return [[]]
 
     def make(self, **changed: Any) -> Any:
         """The component, with some parameters changed."""
@@ -46,6 +60,7 @@ class Case:
 
 def all_cases() -> list[Case]:
     """Every row of every family's table."""
+    from cases_answers import ANSWER_CASES
     from cases_retrieval import RETRIEVAL_CASES
 
-    return [*RETRIEVAL_CASES]
+    return [*ANSWER_CASES, *RETRIEVAL_CASES]

@@ -9,13 +9,15 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import pytest
 import pytrec_eval
 from haystack import Document, Pipeline, component
 
+from differences import Difference, shown
+from differences_answers import ANSWER_DIFFERENCES
 from haystack_eval_ext import DocumentMRREvaluator
 from retrieval_data import EVALUATORS, make_evaluator, needs_stock
 
@@ -25,24 +27,6 @@ PER_EVALUATOR = list(EVALUATORS)
 
 def document(content: str | None, score: Any = None, /, **meta: Any) -> Document:
     return Document(content=content, score=score, meta=meta)
-
-
-def shown(call: Callable[[], Any]) -> str:
-    """A result as the document prints it: four decimals, or the type of the error."""
-    try:
-        values = call()
-    except (ValueError, TypeError, AttributeError) as error:
-        return type(error).__name__
-    return str([round(value, 4) for value in values]) if isinstance(values, list) else str(values)
-
-
-class Difference(NamedTuple):
-    """What to run on one side ("stock", "ours"), and what comes of it on both."""
-
-    observe: Callable[[str], list[str]]
-    stock: list[str]
-    ours: list[str]
-    columns: list[str] = PER_EVALUATOR
 
 
 def scores(truths: Any, retrieved: Any, field: str = "content") -> Callable[[str], list[str]]:
@@ -117,41 +101,49 @@ PERFECT, NOTHING = ["[1.0]"] * 5, ["[0.0]"] * 5
 DIFFERENCES: dict[str, Difference] = {
     "A label with the score 0": Difference(
         scores([[document("a", 0.0), document("b", 1.0)]], [[A]]),
+        columns=PER_EVALUATOR,
         stock=["[1.0]", "[0.5]", "[1.0]", "[0.5]", "[0.0]"],
         ours=NOTHING,
     ),
     "A label with a negative score": Difference(
         scores([[document("a", 2.0), document("b", -2.0)]], [[B, A]]),
+        columns=PER_EVALUATOR,
         stock=["[1.0]", "[1.0]", "[1.0]", "[1.0]", "[-1.0]"],
         ours=FOUND_SECOND,
     ),
     "A label with the score NaN": Difference(
         scores([[document("a", math.nan), document("b", 1.0)]], [[A, B]]),
+        columns=PER_EVALUATOR,
         stock=["[1.0]", "[1.0]", "[1.0]", "[1.0]", "[0]"],
         ours=["ValueError"] * 5,
     ),
     "A label with an infinite score": Difference(
         scores([[document("a", math.inf), document("b", 1.0)]], [[A, B]]),
+        columns=PER_EVALUATOR,
         stock=["[1.0]", "[1.0]", "[1.0]", "[1.0]", "[nan]"],
         ours=["ValueError"] * 5,
     ),
     "A label whose score is no number": Difference(
         scores([[document("a", "3")]], [[A]]),
+        columns=PER_EVALUATOR,
         stock=["[1.0]", "[1.0]", "[1.0]", "[1.0]", "TypeError"],
         ours=["TypeError"] * 5,
     ),
     "Some labels of a question have a score, others have none": Difference(
         scores([[document("a", 2.0), document("b")]], [[B, A]]),
+        columns=PER_EVALUATOR,
         stock=["[1.0]", "[1.0]", "[1.0]", "[1.0]", "ValueError"],
         ours=["[1.0]", "[1.0]", "[1.0]", "[1.0]", "[0.8597]"],
     ),
     "Empty text as key": Difference(
         scores([[document(""), B]], [[document(""), B]]),
+        columns=PER_EVALUATOR,
         stock=PERFECT,
         ours=FOUND_SECOND,
     ),
     "An empty list as key": Difference(
         scores([[document("a", x=[]), document("b", x=1)]], [[document("c", x=[]), document("d", x=1)]], "meta.x"),
+        columns=PER_EVALUATOR,
         stock=["TypeError", "TypeError", "[1.0]", "[1.0]", "TypeError"],
         ours=FOUND_SECOND,
     ),
@@ -161,51 +153,61 @@ DIFFERENCES: dict[str, Difference] = {
             [[document("c", x=math.nan), document("d", x=1)]],
             "meta.x",
         ),
+        columns=PER_EVALUATOR,
         stock=PERFECT,
         ours=FOUND_SECOND,
     ),
     "Lists and dicts as keys": Difference(
         scores([[document("a", x=["p", 1])]], [[document("b", x=["q", 1]), document("c", x=["p", 1])]], "meta.x"),
+        columns=PER_EVALUATOR,
         stock=["TypeError", "TypeError", "[0.5]", "[0.5]", "TypeError"],
         ours=FOUND_SECOND,
     ),
     "A tuple and a list with the same elements": Difference(
         scores([[document("a", x=("p", 1))]], [[document("b", x=["p", 1])]], "meta.x"),
+        columns=PER_EVALUATOR,
         stock=["TypeError", "TypeError", "[0.0]", "[0.0]", "TypeError"],
         ours=PERFECT,
     ),
     "A meta key with a dot in it": Difference(
         scores([[document("a", **{"file.id": 7})]], [[document("b", **{"file.id": 7})]], "meta.file.id"),
+        columns=PER_EVALUATOR,
         stock=["[0.0]", "[0.0]", "[0.0]", "[0.0]", "[0]"],
         ours=PERFECT,
     ),
     "A field that no document of a side has": Difference(
         scores([[document("a", x=1)]], [[document("a", x=1)]], "meta.X"),
+        columns=PER_EVALUATOR,
         stock=["[0.0]", "[0.0]", "[0.0]", "[0.0]", "[0]"],
         ours=["ValueError"] * 5,
     ),
     "A field name that does not exist": Difference(
         scores([[]], [[]], "contents"),
+        columns=PER_EVALUATOR,
         stock=["[0.0]", "[0.0]", "[0.0]", "[0.0]", "[0]"],
         ours=["ValueError"] * 5,
     ),
     "A question without relevant documents": Difference(
         scores([[], [A]], [[A], [A]]),
+        columns=PER_EVALUATOR,
         stock=["[0.0, 1.0]", "[0.0, 1.0]", "[0.0, 1.0]", "[0.0, 1.0]", "[0, 1.0]"],
         ours=["[0.0, 1.0]"] * 5,
     ),
     "More outputs": Difference(
         output_names,
+        columns=PER_EVALUATOR,
         stock=["score, individual_scores"] * 5,
         ours=["score, individual_scores, statuses"] * 5,
     ),
     "A bare empty list from a retriever": Difference(
         scores([[A]], []),
+        columns=PER_EVALUATOR,
         stock=["ValueError"] * 5,
         ours=NOTHING,
     ),
     "A flat list of documents": Difference(
         scores([A], [X, A]),
+        columns=PER_EVALUATOR,
         stock=["ValueError"] * 5,
         ours=FOUND_SECOND,
     ),
@@ -217,11 +219,13 @@ DIFFERENCES: dict[str, Difference] = {
     ),
     "Documents as JSON": Difference(
         scores([[{"content": "a"}]], [[X.to_dict(), A.to_dict()]]),
+        columns=PER_EVALUATOR,
         stock=["AttributeError"] * 5,
         ours=FOUND_SECOND,
     ),
     "Tuples as rows": Difference(
         scores([(A,)], [(A,)]),
+        columns=PER_EVALUATOR,
         stock=PERFECT,
         ours=["TypeError"] * 5,
     ),
@@ -237,6 +241,7 @@ DIFFERENCES: dict[str, Difference] = {
         stock=["ValueError", "no"],
         ours=["ValueError", "yes"],
     ),
+    **ANSWER_DIFFERENCES,
 }
 
 

@@ -33,18 +33,21 @@ def best(function: Callable[[str, str], float], prediction: str, references: lis
     return max(function(prediction, reference) for reference in references)
 
 
-def score_rows(values: list[float], on_undefined: OnUndefined, *, name: str) -> RowScores:
+def score_rows(
+    values: list[float], on_undefined: OnUndefined, *, name: str, reason: str = "no reference answers"
+) -> RowScores:
     """
     Finish the scores of a run.
 
     :param values: One value per row, NaN where there is no reference.
     :param on_undefined: The policy of the component.
     :param name: Name of the component, for messages.
+    :param reason: Why a row can be undefined, for messages.
     :returns: The outputs.
     :raises UndefinedScore: If a row is undefined and the policy is "raise".
     """
     array = np.array(values, dtype=np.float64)
-    report_undefined(np.isnan(array), on_undefined, metric=name, reason="no reference answers")
+    report_undefined(np.isnan(array), on_undefined, metric=name, reason=reason)
     return aggregate(array, on_undefined)
 
 

@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Texts of a batch, each once; pairs of them by number; cosines of the pairs; the best reference of each row."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, report_failed, report_undefined
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Pairs whose vectors are gathered at a time: enough to be fast, few enough that a large batch needs no second copy.
+_CHUNK = 4096
+# Half a UTF-16 pair, as broken JSON brings it: no tokenizer or service can encode it.
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class TextPairs(NamedTuple):
+    """The pairs of answer and reference of a batch, row after row, as numbers of texts."""
+
+    texts: list[str]  # each different text once
+    predictions: NDArray[np.intp]  # the number of the answer's text, for each pair
+    references: NDArray[np.intp]  # the number of the reference's text, for each pair
+    rows: NDArray[np.intp]  # the rows that have references
+    starts: NDArray[np.intp]  # the first pair of each of these rows
+    row_count: int
+
+
+def pair_up(references: list[list[str]], predictions: list[str]) -> TextPairs:
+    """
+    Number the different texts of a batch, and pair each answer with each of its references.
+
+    :param references: The references of each row.
+    :param predictions: The answer of each row.
+    :returns: The pairs. Lone surrogates in a text became U+FFFD.
+    """
+    numbers: dict[str, int] = {}
+
+    def number(text: str) -> int:
+        return numbers.setdefault(text, len(numbers))
+
+    lefts: list[int] = []
+    rights: list[int] = []
+    rows: list[int] = []
+    starts: list[int] = []
+    for row, (prediction, candidates) in enumerate(zip(predictions, references, strict=True)):
+        if candidates:
+            rows.append(row)
+            starts.append(len(lefts))
+            lefts += [number(prediction)] * len(candidates)
+            rights += map(number, candidates)
+    return TextPairs(
+        [_LONE_SURROGATE.sub("\ufffd", text) for text in numbers],
+        np.array(lefts, dtype=np.intp),
+        np.array(rights, dtype=np.intp),
+        np.array(rows, dtype=np.intp),
+        np.array(starts, dtype=np.intp),
+        len(predictions),
+    )
+
+
+def normalized(vectors: NDArray[np.floating]) -> NDArray[np.floating]:
+    """
+    Bring each row to unit length.
+
+    :param vectors: One vector a row.
+    :returns: The unit vectors; a vector of zeros has no direction and becomes NaN.
+    """
+    # By the largest component first, so that no square overflows or vanishes.
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scaled = vectors / largest
+        scaled /= np.sqrt(np.einsum("ij,ij->i", scaled, scaled))[:, None]
+    return np.asarray(scaled)
+
+
+def cosines(left: NDArray[np.floating], right: NDArray[np.floating]) -> NDArray[np.floating]:
+    """
+    The cosine of each row of one matrix with the same row of another.
+
+    :param left: Unit vectors, one a row.
+    :param right: As many unit vectors of the same length.
+    :returns: From -1 to 1: rounding that leads outside, such as 1.00000024, is cut.
+    """
+    return np.asarray(np.clip(np.einsum("ij,ij->i", left, right), -1.0, 1.0))
+
+
+def pair_cosines(vectors: NDArray[np.floating], pairs: TextPairs) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """
+    The cosine of each pair.
+
+    :param vectors: The vector of each text.
+    :param pairs: The pairs.
+    :returns: One cosine a pair, NaN where a vector has no direction; and whether a vector of the pair is not finite.
+    """
+    units = normalized(vectors.astype(np.result_type(vectors, np.float32), copy=False))
+    values = np.empty(len(pairs.predictions), dtype=np.float64)
+    for start in range(0, len(values), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        values[part] = cosines(units[pairs.predictions[part]], units[pairs.references[part]])
+    broken = ~np.isfinite(vectors).all(axis=1)
+    return values, broken[pairs.predictions] | broken[pairs.references]
+
+
+def refuse_without_references(pairs: TextPairs, on_undefined: OnUndefined, *, name: str) -> None:
+    """
+    Refuse rows without references before a model is asked, if the policy is "raise".
+
+    :param pairs: The pairs of the batch.
+    :param on_undefined: The policy of the component.
+    :param name: Name of the component, for the message.
+    :raises UndefinedScore: If the policy is "raise" and a row has no references.
+    """
+    if on_undefined == "raise":
+        undefined = np.ones(pairs.row_count, dtype=np.bool_)
+        undefined[pairs.rows] = False
+        report_undefined(undefined, on_undefined, metric=name, reason="no reference answers")
+
+
+def similarity_rows(
+    pairs: TextPairs,
+    values: NDArray[np.float64],
+    failed: NDArray[np.bool_],
+    on_undefined: OnUndefined,
+    *,
+    name: str,
+    reason: str,
+) -> RowScores:
+    """
+    Take the best reference of each row, and finish the scores of a run.
+
+    :param pairs: The pairs.
+    :param values: One value a pair, NaN where it is undefined.
+    :param failed: True for each pair that could not be scored; its row then is an error, since the best of the other
+        references could be the wrong one.
+    :param on_undefined: The policy of the component.
+    :param name: Name of the component, for messages.
+    :param reason: Why pairs failed, for the warning.
+    :returns: The outputs.
+    :raises UndefinedScore: If a row is undefined and the policy is "raise".
+    """
+    best = np.full(pairs.row_count, np.nan)
+    errors = np.zeros(pairs.row_count, dtype=np.bool_)
+    if len(pairs.rows):
+        best[pairs.rows] = np.fmax.reduceat(values, pairs.starts)
+        errors[pairs.rows] = np.logical_or.reduceat(failed, pairs.starts)
+    report_failed(errors, metric=name, reason=reason)
+    undefined = np.isnan(best) & ~errors
+    report_undefined(undefined, on_undefined, metric=name, reason="no reference answers, or vectors of zeros")
+    return aggregate(best, on_undefined, errors)

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the answer contains a reference: the "accuracy" of open-domain question answering by free text."""
+
+import unicodedata
+
+from haystack import component
+
+from haystack_eval_ext._scores import OnUndefined
+from haystack_eval_ext._text import Normalization, make_normalizer, segment, separate_at_punctuation
+from haystack_eval_ext.answers._base import AnswerEvaluator
+
+
+def contains(tokens: list[str], part: list[str]) -> bool:
+    """
+    Look for a run of tokens.
+
+    :param tokens: Tokens of a text; none holds a line break.
+    :param part: Tokens of what is looked for. No token at all is found in no token at all only.
+    :returns: Whether the part stands in the text, token by token.
+    """
+    if not part:
+        return not tokens
+    return "\n" + "\n".join(part) + "\n" in "\n" + "\n".join(tokens) + "\n"
+
+
+@component
+class AnswerContainsEvaluator(AnswerEvaluator):
+    """
+    Scores whether a reference stands in the answer: 1 or 0, higher is better.
+
+    A reference is found as a run of whole words, so that "art" is not in "party", and in scripts without spaces, such
+    as Japanese, Chinese and Thai, as a run of characters. Endings and particles that are written without a space belong
+    to the word, in Korean as well. Punctuation is taken away, or parts words: "US" is in "U.S.", and "yes" in "yes/no";
+    a point or comma between two digits stays, so that "5" is not in "2.5". A long answer that names everything scores
+    1: look at a metric with precision beside this one.
+
+    Usage example:
+    ```python
+    from haystack_eval_ext import AnswerContainsEvaluator
+
+    evaluator = AnswerContainsEvaluator()
+    result = evaluator.run(
+        ground_truth_answers=[["Paris"], ["art"], ["東京"]],
+        predicted_answers=["It is Paris, in France.", "A party.", "答えは東京です。"],
+    )
+    print(result["individual_scores"])
+    # [1.0, 0.0, 1.0]
+    ```
+    """
+
+    def __init__(self, *, normalization: Normalization = "unicode", on_undefined: OnUndefined = "zero") -> None:
+        """
+        Create an AnswerContainsEvaluator component.
+
+        :param normalization: "unicode": for every script, without regard to case and punctuation. "squad": the rule of
+            the SQuAD script, which strips ASCII punctuation and the English articles only. "none": case and punctuation
+            count, but words end at punctuation.
+        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise". An
+            empty text as reference is another matter: an empty answer contains it, and no other.
+        :raises ValueError: If a parameter has no such value.
+        """
+        AnswerEvaluator.__init__(self, on_undefined=on_undefined)
+        self.normalization: Normalization = normalization
+        self._normalize = make_normalizer(normalization)
+
+    def _score(self, prediction: str, references: list[str]) -> float:
+        # Two readings of punctuation inside words; each is made when it is first needed.
+        readings = [self._tokens] if self.normalization == "none" else [self._tokens, self._separate_tokens]
+        for tokens in readings:
+            answer = tokens(prediction)
+            if any(contains(answer, tokens(reference)) for reference in references):
+                return 1.0
+        return 0.0
+
+    def _tokens(self, text: str) -> list[str]:
+        if self.normalization == "none":
+            return segment(_punctuation_apart(text))
+        return segment(self._normalize(text))
+
+    def _separate_tokens(self, text: str) -> list[str]:
+        if self.normalization == "unicode" and not text.isascii():
+            text = unicodedata.normalize("NFKC", text)
+        return segment(self._normalize(separate_at_punctuation(text)))
+
+
+def _punctuation_apart(text: str) -> str:
+    return "".join(f" {c} " if unicodedata.category(c)[0] == "P" else c for c in text)

@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Edit similarity. Source: Levenshtein, Soviet Physics Doklady 10(8), 1966; rapidfuzz's normalized_similarity."""
+
+from collections.abc import Callable
+from functools import cache
+
+from haystack import component
+
+from haystack_eval_ext._scores import OnUndefined
+from haystack_eval_ext._text import Normalization, make_normalizer
+from haystack_eval_ext.answers._base import AnswerEvaluator, best
+
+
+@component
+class AnswerEditSimilarityEvaluator(AnswerEvaluator):
+    """
+    Scores how few characters must be changed to make the answer its reference. From 0 to 1, higher is better.
+
+    It is 1 - d / n, where d is the Levenshtein distance (characters to insert, delete or replace) and n the length of
+    the longer text. Two empty texts score 1. Texts that have nothing to do with each other still share some letters:
+    short ones score 0.1 to 0.3.
+
+    Usage example:
+    ```python
+    from haystack_eval_ext import AnswerEditSimilarityEvaluator
+
+    evaluator = AnswerEditSimilarityEvaluator()
+    result = evaluator.run(
+        ground_truth_answers=[["organisation", "organization"], ["東京タワー"]],
+        predicted_answers=["organizations", "東京"],
+    )
+    print([round(score, 4) for score in result["individual_scores"]])
+    # [0.9231, 0.4]
+    ```
+    """
+
+    def __init__(self, *, normalization: Normalization = "none", on_undefined: OnUndefined = "zero") -> None:
+        """
+        Create an AnswerEditSimilarityEvaluator component.
+
+        :param normalization: "none": the texts as they are, which gives rapidfuzz's own value. "squad" or "unicode":
+            case, punctuation and white space do not count as changes, nor do English articles ("squad"), or composed
+            and full-width forms ("unicode").
+        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
+        :raises ValueError: If a parameter has no such value.
+        """
+        AnswerEvaluator.__init__(self, on_undefined=on_undefined)
+        self.normalization: Normalization = normalization
+        self._normalize = make_normalizer(normalization)
+
+    def _score(self, prediction: str, references: list[str]) -> float:
+        similarity = _similarity()
+        if self.normalization == "none":
+            if len(references) == 1:  # the usual case, in which each call counts
+                return similarity(prediction, references[0])
+            return best(similarity, prediction, references)
+        return best(similarity, self._normalize(prediction), [self._normalize(reference) for reference in references])
+
+
+@cache
+def _similarity() -> Callable[[str, str], float]:
+    try:
+        from rapidfuzz.distance import Levenshtein
+    except ImportError as error:
+        msg = "AnswerEditSimilarityEvaluator needs rapidfuzz, which is not installed: run `pip install rapidfuzz`."
+        raise ImportError(msg) from error
+    return Levenshtein.normalized_similarity

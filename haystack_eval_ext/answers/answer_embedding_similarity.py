@@ -1,0 +1,294 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Semantic answer similarity (as in sas.py, for bi-encoders) by any embedder of Haystack, without torch."""
+
+import asyncio
+import inspect
+from collections import Counter, deque
+from collections.abc import Generator
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from haystack import Document, component, default_from_dict, default_to_dict
+from haystack.core.serialization import component_to_dict
+from numpy.typing import NDArray
+
+from haystack_eval_ext._rows import answer_rows, describe
+from haystack_eval_ext._scores import FailedRowsError, OnUndefined, check_on_undefined, list_rows
+from haystack_eval_ext.answers._base import Answers, References
+from haystack_eval_ext.answers._similarity import (
+    pair_cosines,
+    pair_up,
+    refuse_without_references,
+    similarity_rows,
+)
+
+_LOGIN_REFUSED = (401, 403)
+#: Yields the arguments of a request, is sent the embedder's reply or its error, and returns the result.
+_Steps = Generator[dict[str, Any], Any, dict[str, Any]]
+
+
+def read_vector(embedding: Any) -> NDArray[np.float64] | None:
+    """
+    Read an embedding.
+
+    :param embedding: What an embedder gave for a text.
+    :returns: The vector, or None if it is not a list of finite numbers.
+    """
+    try:
+        vector = np.asarray(embedding, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return vector if vector.ndim == 1 and vector.size and np.isfinite(vector).all() else None
+
+
+def stack(vectors: list[NDArray[np.float64] | None]) -> NDArray[np.float64]:
+    """
+    Lay vectors into one matrix.
+
+    :param vectors: Vectors of any lengths, or None.
+    :returns: One row each, with zeros behind a shorter vector; rows of NaN for None.
+    """
+    matrix = np.full((len(vectors), max((vector.size for vector in vectors if vector is not None), default=1)), np.nan)
+    for row, vector in zip(matrix, vectors, strict=True):
+        if vector is not None:
+            row[: vector.size] = vector
+            row[vector.size :] = 0.0
+    return matrix
+
+
+def login_refused(error: BaseException | None) -> bool:
+    """
+    Whether a service refused the user, so that no further request can succeed.
+
+    :param error: What an embedder raised.
+    :returns: True if the error, or what caused it, carries the HTTP status 401 or 403.
+    """
+    while error is not None:
+        for holder in (error, getattr(error, "response", None)):
+            if getattr(holder, "status_code", None) in _LOGIN_REFUSED:
+                return True
+        error = error.__cause__
+    return False
+
+
+@component
+class AnswerEmbeddingSimilarityEvaluator:
+    """
+    Scores how close in meaning an answer is to the best of its references: -1 to 1, higher is better.
+
+    The score is the cosine of the two texts' embeddings. Any embedder of Haystack serves, local or behind an API.
+    Each different text is embedded once; a document embedder gets all of them in one call and asks in batches, a text
+    embedder is called text by text. A blank text is not sent, since most services refuse it: it scores 1 against a
+    blank text and 0 against any other, as in SQuAD's F1.
+
+    Usage example:
+    ```python
+    from haystack.components.embedders import MockDocumentEmbedder
+    from haystack_eval_ext import AnswerEmbeddingSimilarityEvaluator
+
+    evaluator = AnswerEmbeddingSimilarityEvaluator(MockDocumentEmbedder())  # a real one: OpenAIDocumentEmbedder()
+    result = evaluator.run(
+        ground_truth_answers=[["Berlin", "in Berlin"], ["in 1889"]],
+        predicted_answers=["in Berlin", ""],
+    )
+    print([round(score, 4) for score in result["individual_scores"]])
+    # [1.0, 0.0]
+    ```
+    """
+
+    def __init__(self, embedder: Any, *, on_undefined: OnUndefined = "zero", raise_on_failure: bool = True) -> None:
+        """
+        Create an AnswerEmbeddingSimilarityEvaluator component.
+
+        :param embedder: A document embedder or a text embedder.
+        :param on_undefined: What a question with an empty list of references, or with an embedding of zeros, counts as:
+            "zero", "nan" (left out of the mean) or "raise".
+        :param raise_on_failure: Whether to raise an error if texts could not be embedded, after all were tried; the
+            error carries the result. If not, their rows are NaN with the status "error".
+        :raises ValueError: If there is no such policy.
+        :raises TypeError: If the embedder is none.
+        """
+        check_on_undefined(on_undefined)
+        run = getattr(embedder, "run", None)
+        sockets = inspect.signature(run).parameters if callable(run) else {}
+        if not {"documents", "text"} & set(sockets):
+            msg = (
+                "embedder must be a document embedder or a text embedder of Haystack, whose run takes 'documents' or "
+                f"'text', but is {describe(embedder)}."
+            )
+            raise TypeError(msg)
+        self.embedder = embedder
+        self.on_undefined: OnUndefined = on_undefined
+        self.raise_on_failure = raise_on_failure
+        self._takes_documents = "documents" in sockets
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Serialize this component to a dictionary.
+
+        :returns: The dictionary, with the embedder's own in it.
+        """
+        return default_to_dict(
+            self,
+            embedder=component_to_dict(self.embedder, "embedder"),
+            on_undefined=self.on_undefined,
+            raise_on_failure=self.raise_on_failure,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "AnswerEmbeddingSimilarityEvaluator":
+        """
+        Make a component from its dictionary.
+
+        :param data: What :meth:`to_dict` returned.
+        :returns: The component.
+        """
+        # Some embedders' from_dict changes what it is given.
+        return default_from_dict(cls, deepcopy(data))
+
+    def warm_up(self) -> None:
+        """Prepare the embedder, which may load a model or a client."""
+        if hasattr(self.embedder, "warm_up"):
+            self.embedder.warm_up()
+
+    async def _warm_up_async(self) -> None:
+        if hasattr(self.embedder, "warm_up_async"):
+            await self.embedder.warm_up_async()
+        else:
+            self.warm_up()
+
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
+        """
+        Score the answer of each question.
+
+        :param ground_truth_answers: The reference of each question, or a list of references, of which the best one
+            counts.
+        :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
+            last_message, or GeneratedAnswers.
+        :returns: A dictionary with
+            - `score`: the mean of the individual scores;
+            - `individual_scores`: a float for each question, in the order given;
+            - `statuses`: "scored", "undefined" or "error" for each question.
+        :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
+        :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
+        :raises UndefinedScore: If a question has no references or an embedding of zeros, and ``on_undefined`` is
+            "raise".
+        :raises FailedRowsError: If texts could not be embedded and ``raise_on_failure`` is set. A failed call with many
+            texts is repeated text by text, so that one text costs the rows it stands in. A refused login (HTTP 401,
+            403) stops at once, with the embedder's own error.
+        """
+        steps = self._steps(ground_truth_answers, predicted_answers)
+        try:
+            arguments = next(steps)
+            self.warm_up()
+            while True:
+                try:
+                    reply = self.embedder.run(**arguments)
+                except Exception as error:
+                    reply = error
+                arguments = steps.send(reply)
+        except StopIteration as done:
+            result: dict[str, Any] = done.value
+            return result
+
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    async def run_async(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
+        """
+        Score the answer of each question by the embedder's own ``run_async``, or by its ``run`` in a thread.
+
+        :param ground_truth_answers: As for :meth:`run`.
+        :param predicted_answers: As for :meth:`run`.
+        :returns: The same outputs as :meth:`run`.
+        """
+        steps = self._steps(ground_truth_answers, predicted_answers)
+        try:
+            arguments = next(steps)
+            await self._warm_up_async()
+            while True:
+                try:
+                    if hasattr(self.embedder, "run_async"):
+                        reply = await self.embedder.run_async(**arguments)
+                    else:
+                        reply = await asyncio.to_thread(self.embedder.run, **arguments)
+                except Exception as error:
+                    reply = error
+                arguments = steps.send(reply)
+        except StopIteration as done:
+            result: dict[str, Any] = done.value
+            return result
+
+    def _steps(self, ground_truth_answers: References, predicted_answers: Answers) -> _Steps:
+        """What ``run`` and ``run_async`` do, but for the waiting."""
+        name = type(self).__name__
+        pairs = pair_up(*answer_rows(ground_truth_answers, predicted_answers))
+        refuse_without_references(pairs, self.on_undefined, name=name)
+        vectors, reasons = yield from self._embed(pairs.texts)
+        values, failed = pair_cosines(stack(vectors), pairs)
+
+        length = np.array([0 if vector is None else vector.size for vector in vectors], dtype=np.intp)
+        unequal = ~failed & (length[pairs.predictions] != length[pairs.references])
+        reasons["embeddings of different lengths"] = int(unequal.sum())
+        failed |= unequal
+
+        blank = np.array([not text.strip() for text in pairs.texts], dtype=np.bool_)
+        some, both = (
+            join(blank[pairs.predictions], blank[pairs.references]) for join in (np.logical_or, np.logical_and)
+        )
+        values = np.where(some, both, values)
+        failed &= ~some
+
+        reason = ", ".join(f"{reason}: {count}" for reason, count in sorted(reasons.items()) if count)
+        rows = similarity_rows(pairs, values, failed, self.on_undefined, name=name, reason=reason)
+        errors = [row for row, status in enumerate(rows.statuses) if status == "error"]
+        if errors and self.raise_on_failure:
+            msg = (
+                f"{name}: {len(errors)} of {len(rows.statuses)} rows failed ({reason}): {list_rows(errors)}. The other "
+                "rows are in this error's `result`; raise_on_failure=False returns it, with NaN for the failed ones."
+            )
+            raise FailedRowsError(msg, rows._asdict())
+        return rows._asdict()
+
+    def _embed(
+        self, texts: list[str]
+    ) -> Generator[dict[str, Any], Any, tuple[list[NDArray[np.float64] | None], Counter[str]]]:
+        """The vector of each text, None for one that is blank or failed; and how many failed for which reason."""
+        vectors: list[NDArray[np.float64] | None] = [None] * len(texts)
+        reasons: Counter[str] = Counter()
+        asked = [number for number, text in enumerate(texts) if text.strip()]
+        batches = deque([asked] if self._takes_documents and asked else [[number] for number in asked])
+        while batches:
+            batch = batches.popleft()
+            reply = yield self._request(texts, batch)
+            if isinstance(reply, Exception):
+                if login_refused(reply):
+                    raise reply
+                if len(batch) > 1:
+                    batches.extend([number] for number in batch)
+                else:
+                    reasons[type(reply).__name__] += 1
+                continue
+            for number, embedding in zip(batch, self._embeddings(reply, batch), strict=True):
+                vectors[number] = read_vector(embedding)
+                reasons["no embedding"] += vectors[number] is None
+        return vectors, reasons
+
+    def _request(self, texts: list[str], batch: list[int]) -> dict[str, Any]:
+        if self._takes_documents:
+            return {"documents": [Document(id=str(number), content=texts[number]) for number in batch]}
+        return {"text": texts[batch[0]]}
+
+    def _embeddings(self, reply: Any, batch: list[int]) -> list[Any]:
+        """The embedding of each text of a batch, None where the reply has none."""
+        reply = reply if isinstance(reply, dict) else {}
+        if not self._takes_documents:
+            return [reply.get("embedding")]
+        documents = reply.get("documents")
+        embeddings = {
+            document.id: document.embedding
+            for document in (documents if isinstance(documents, list) else [])
+            if isinstance(document, Document)
+        }
+        return [embeddings.get(str(number)) for number in batch]

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Exact match. Source: Rajpurkar et al., SQuAD, EMNLP 2016; the options are those of Haystack 1.x."""
+
+import re
+import string
+import unicodedata
+
+from haystack import component
+
+from haystack_eval_ext._rows import describe
+from haystack_eval_ext._scores import OnUndefined
+from haystack_eval_ext._text import Normalization, make_normalizer
+from haystack_eval_ext.answers._base import AnswerEvaluator
+
+
+@component
+class AnswerExactMatchEvaluator(AnswerEvaluator):
+    """
+    Scores whether the answer equals a reference: 1 or 0, higher is better.
+
+    By default the texts must be equal character by character. The options remove what is not to count, in this order:
+    what the regular expressions find, case, punctuation, digits; then comes the normalization.
+
+    Usage example:
+    ```python
+    from haystack_eval_ext import AnswerExactMatchEvaluator
+
+    evaluator = AnswerExactMatchEvaluator(normalization="squad")
+    result = evaluator.run(
+        ground_truth_answers=[["Berlin"], ["Paris", "the city of Paris"]],
+        predicted_answers=["Bern", "The city of Paris."],
+    )
+    print(result["individual_scores"], result["score"])
+    # [0.0, 1.0] 0.5
+    ```
+    """
+
+    def __init__(
+        self,
+        *,
+        normalization: Normalization = "none",
+        ignore_case: bool = False,
+        ignore_punctuation: bool = False,
+        ignore_numbers: bool = False,
+        regexes_to_ignore: list[str] | None = None,
+        on_undefined: OnUndefined = "zero",
+    ) -> None:
+        """
+        Create an AnswerExactMatchEvaluator component.
+
+        :param normalization: "none"; "squad": the rule of the SQuAD script, which strips the English articles only; or
+            "unicode": for every script.
+        :param ignore_case: Whether upper and lower case are the same.
+        :param ignore_punctuation: Whether punctuation is removed, in every script, and the ASCII symbols with it.
+        :param ignore_numbers: Whether digits are removed, in every script.
+        :param regexes_to_ignore: Regular expressions; what they find, upper or lower case, is removed before all else.
+            One that backtracks without end hangs the run, so take none from strangers.
+        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
+        :raises ValueError: If a parameter has no such value, or a regular expression is none.
+        :raises TypeError: If a parameter has the wrong type.
+        """
+        AnswerEvaluator.__init__(self, on_undefined=on_undefined)
+        self.normalization: Normalization = normalization
+        self.ignore_case = _flag("ignore_case", ignore_case)
+        self.ignore_punctuation = _flag("ignore_punctuation", ignore_punctuation)
+        self.ignore_numbers = _flag("ignore_numbers", ignore_numbers)
+        self.regexes_to_ignore = regexes_to_ignore
+        self._patterns = _compiled(regexes_to_ignore)
+        self._normalize = make_normalizer(normalization)
+        self._raw = not (
+            self._patterns or ignore_case or ignore_punctuation or ignore_numbers or normalization != "none"
+        )
+
+    def _score(self, prediction: str, references: list[str]) -> float:
+        if self._raw:
+            return float(prediction in references)
+        prediction = self._compared(prediction)
+        return float(any(prediction == self._compared(reference) for reference in references))
+
+    def _compared(self, text: str) -> str:
+        for pattern in self._patterns:
+            text = pattern.sub("", text)
+        if self.ignore_case:
+            text = text.lower()
+        if self.ignore_punctuation:
+            text = "".join(c for c in text if c not in string.punctuation and unicodedata.category(c)[0] != "P")
+        if self.ignore_numbers:
+            text = "".join(c for c in text if unicodedata.category(c) != "Nd")
+        return self._normalize(text)
+
+
+def _flag(name: str, value: bool) -> bool:
+    if not isinstance(value, bool):
+        msg = f"{name} must be True or False, but is {describe(value)}."
+        raise TypeError(msg)
+    return value
+
+
+def _compiled(regexes: list[str] | None) -> list[re.Pattern[str]]:
+    if regexes is None:
+        return []
+    if not isinstance(regexes, list):
+        msg = f"regexes_to_ignore must be a list of regular expressions or None, but is {describe(regexes)}."
+        raise TypeError(msg)
+    patterns = []
+    for number, regex in enumerate(regexes):
+        if not isinstance(regex, str):
+            msg = f"regexes_to_ignore[{number}] must be a regular expression as text, but is {describe(regex)}."
+            raise TypeError(msg)
+        try:
+            patterns.append(re.compile(regex, re.IGNORECASE))
+        except (re.error, OverflowError, RecursionError) as error:
+            msg = f"regexes_to_ignore[{number}] is no regular expression: {error}. It is {regex!r}."
+            raise ValueError(msg) from error
+    return patterns

@@ -1,0 +1,262 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""ROUGE. Source: Lin, ROUGE: A Package for Automatic Evaluation of Summaries, ACL workshop 2004; rouge-score."""
+
+import math
+import unicodedata
+from typing import Any, Literal, NamedTuple, Protocol, cast
+
+from haystack import component
+
+from haystack_eval_ext._rows import answer_rows
+from haystack_eval_ext._scores import OnUndefined, check_on_undefined
+from haystack_eval_ext._text import segment
+from haystack_eval_ext.answers._base import Answers, References, score_rows
+from haystack_eval_ext.answers._checks import check_choice, check_flag
+
+RougeType = Literal["rougeL", "rouge1", "rouge2", "rougeLsum"]
+RougeMeasure = Literal["f1", "precision", "recall"]
+
+_LATIN_1 = 256
+_MIN_STEMMED = 4
+_ASCII = str.maketrans({character: " " for character in map(chr, range(128)) if not character.isalnum()})
+
+
+class Overlap(NamedTuple):
+    """What an answer shares with one reference."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+class _Scorer(Protocol):
+    """rouge-score's RougeScorer, which has no types."""
+
+    def score(self, target: str, prediction: str) -> dict[str, Any]: ...
+
+
+class _Separators(dict[int, str]):
+    """What ``str.translate`` makes of a character outside ASCII; filled as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        category = unicodedata.category(character)
+        if category[0] in "LMN":
+            kept = "" if "VARIATION SELECTOR" in unicodedata.name(character, "") else character
+        elif category == "Cf":
+            kept = ""  # marks of direction, joiners, soft hyphens: not to be seen
+        elif category in ("So", "Sk", "Cn", "Co") and code >= _LATIN_1:
+            kept = f" {character} "  # an emoji is a word; the signs of Latin-1 (degree, copyright) are punctuation
+        else:
+            kept = " "
+        self[code] = kept
+        return kept
+
+
+_SEPARATORS = _Separators(_ASCII)
+
+
+class RougeTokenizer:
+    """
+    Tokens for ROUGE in every script; for ASCII text those of rouge-score's own tokenizer.
+
+    rouge-score's tokenizer keeps a to z and digits, so that a Japanese or Russian text has no tokens at all.
+
+    ```python
+    from haystack_eval_ext.answers.answer_rouge import RougeTokenizer
+
+    print(RougeTokenizer().tokenize("It's the Café-Bar in 東京!"))
+    # ['it', 's', 'the', 'café', 'bar', 'in', '東', '京']
+    ```
+    """
+
+    def __init__(self, *, use_stemmer: bool = False) -> None:
+        """
+        Create a tokenizer.
+
+        :param use_stemmer: Whether to reduce English words of more than three letters to their stem (Porter's).
+        :raises ImportError: If the stemmer is asked for and nltk is not installed.
+        """
+        self._stem = _porter_stemmer().stem if use_stemmer else None
+
+    def tokenize(self, text: str) -> list[str]:
+        """
+        Split a text into words; in scripts without spaces into characters.
+
+        :param text: Any text.
+        :returns: Its tokens, in one Unicode form and case, without punctuation.
+        """
+        if text.isascii():
+            tokens = text.lower().translate(_ASCII).split()
+        else:
+            tokens = segment(unicodedata.normalize("NFKC", text).casefold().translate(_SEPARATORS))
+        if self._stem is None:
+            return tokens
+        stem = self._stem
+        return [stem(token) if len(token) >= _MIN_STEMMED and token.isascii() else token for token in tokens]
+
+
+def _porter_stemmer() -> Any:
+    _scorer_class()  # names the package to install
+    from nltk.stem.porter import PorterStemmer
+
+    return PorterStemmer()
+
+
+def _scorer_class() -> Any:
+    # Loaded when used: rouge-score loads nltk, which takes seconds where scipy and scikit-learn are installed.
+    try:
+        from rouge_score.rouge_scorer import RougeScorer
+    except ImportError as error:
+        msg = (
+            "AnswerRougeEvaluator needs rouge-score, which is not installed: run "
+            '`pip install "haystack-eval-ext[lexical]"`.'
+        )
+        raise ImportError(msg) from error
+    return RougeScorer
+
+
+class Rouge:
+    """
+    ROUGE of an answer against one reference, by rouge-score with our tokenizer.
+
+    ```python
+    from haystack_eval_ext.answers.answer_rouge import Rouge
+
+    print(Rouge("rouge1").score("the cat sat", "the cat"))
+    # Overlap(precision=0.6666666666666666, recall=1.0, f1=0.8)
+    ```
+    """
+
+    def __init__(self, rouge_type: RougeType = "rougeL", *, use_stemmer: bool = False) -> None:
+        """
+        Load rouge-score.
+
+        :param rouge_type: "rougeL", "rouge1", "rouge2" or "rougeLsum".
+        :param use_stemmer: Whether English words are reduced to their stem.
+        :raises ImportError: If rouge-score is not installed.
+        """
+        scorer_class = _scorer_class()
+        self._type = rouge_type
+        self._tokenizer = RougeTokenizer(use_stemmer=use_stemmer)
+        self._scorer = cast(_Scorer, scorer_class([rouge_type], tokenizer=self._tokenizer))
+
+    def score(self, prediction: str, reference: str) -> Overlap:
+        """
+        Compare an answer with a reference.
+
+        :param prediction: The answer.
+        :param reference: The reference.
+        :returns: rouge-score's values. Where it finds nothing to count, as in an empty text or in a pair of words of a
+            single word, it says 0; here, equal tokens score 1.
+        """
+        score = self._scorer.score(reference, prediction)[self._type]
+        if not score.fmeasure and self._tokenizer.tokenize(prediction) == self._tokenizer.tokenize(reference):
+            return Overlap(1.0, 1.0, 1.0)
+        return Overlap(float(score.precision), float(score.recall), float(score.fmeasure))
+
+
+@component
+class AnswerRougeEvaluator:
+    """
+    Scores how many word sequences an answer shares with its reference, by ROUGE. From 0 to 1, higher is better.
+
+    Needs `pip install "haystack-eval-ext[lexical]"`.
+
+    Values are those of the package rouge-score, with a tokenizer that works beyond Latin script: words in one Unicode
+    form and case, without punctuation; in scripts without spaces, such as Japanese, Chinese and Thai, single
+    characters; each emoji a word. For English text in ASCII it is rouge-score's own. Of several references the best one
+    counts. An answer with the same tokens as its reference scores 1 even where rouge-score finds nothing to count and
+    says 0: empty texts, and single words for "rouge2".
+
+    Usage example:
+    ```python
+    from haystack_eval_ext import AnswerRougeEvaluator
+
+    evaluator = AnswerRougeEvaluator()
+    result = evaluator.run(
+        ground_truth_answers=["The cat sat on the mat.", ["東京タワー", "東京の塔"]],
+        predicted_answers=["The cat lay on the mat", "東京の塔です"],
+    )
+    print([round(score, 4) for score in result["individual_scores"]])
+    # [0.8333, 0.8]
+    print(result["results"][1])
+    # {'precision': 0.6666666666666666, 'recall': 1.0, 'f1': 0.8, 'reference': 1}
+    ```
+    """
+
+    def __init__(
+        self,
+        *,
+        rouge_type: RougeType = "rougeL",
+        measure: RougeMeasure = "f1",
+        use_stemmer: bool = False,
+        on_undefined: OnUndefined = "zero",
+    ) -> None:
+        """
+        Create an AnswerRougeEvaluator component.
+
+        :param rouge_type: What is counted: "rougeL" (the longest common subsequence of words), "rouge1" (words),
+            "rouge2" (pairs of words) or "rougeLsum" (as "rougeL" for each line of a text).
+        :param measure: What the score is: "f1", "precision" (share of the answer) or "recall" (share of the reference).
+            The best reference is the one with the highest score.
+        :param use_stemmer: Whether English words of more than three letters are reduced to their stem, so that
+            "opens" and "opening" are the same.
+        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
+        :raises ValueError: If a parameter has no such value.
+        :raises TypeError: If a parameter has the wrong type.
+        """
+        check_choice("rouge_type", rouge_type, RougeType)
+        check_choice("measure", measure, RougeMeasure)
+        check_flag("use_stemmer", use_stemmer)
+        check_on_undefined(on_undefined)
+        self.rouge_type: RougeType = rouge_type
+        self.measure: RougeMeasure = measure
+        self.use_stemmer = use_stemmer
+        self.on_undefined: OnUndefined = on_undefined
+
+    @component.output_types(
+        score=float, individual_scores=list[float], statuses=list[str], results=list[dict[str, float | int | None]]
+    )
+    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
+        """
+        Score the answer of each question.
+
+        :param ground_truth_answers: The reference of each question, or a list of references, of which the best one
+            counts.
+        :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
+            last_message, or GeneratedAnswers.
+        :returns: A dictionary with
+            - `score`: the mean of the individual scores;
+            - `individual_scores`: a float for each question, in the order given;
+            - `statuses`: "scored" or "undefined" for each question;
+            - `results`: for each question its "precision", "recall" and "f1", and as "reference" the number of the
+              reference that suits best, from 0. Without references that is None, and the values are as the score.
+        :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
+        :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
+        :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
+        :raises ImportError: If rouge-score is not installed.
+        """
+        references, predictions = answer_rows(ground_truth_answers, predicted_answers)
+        rouge = Rouge(self.rouge_type, use_stemmer=self.use_stemmer)
+        best = [
+            _best(rouge, prediction, row, self.measure) for prediction, row in zip(predictions, references, strict=True)
+        ]
+        values = [math.nan if found is None else float(getattr(found[1], self.measure)) for found in best]
+        outputs = score_rows(values, self.on_undefined, name=type(self).__name__)
+        results: list[dict[str, float | int | None]] = []
+        for found, score in zip(best, outputs.individual_scores, strict=True):
+            number, overlap = found or (None, Overlap(score, score, score))
+            results.append(
+                {"precision": overlap.precision, "recall": overlap.recall, "f1": overlap.f1, "reference": number}
+            )
+        return {**outputs._asdict(), "results": results}
+
+
+def _best(rouge: Rouge, prediction: str, references: list[str], measure: RougeMeasure) -> tuple[int, Overlap] | None:
+    """The reference that suits best, the first of equals, and what the answer shares with it."""
+    if len(references) == 1:
+        return 0, rouge.score(prediction, references[0])
+    overlaps = [rouge.score(prediction, reference) for reference in references]
+    return max(enumerate(overlaps), key=lambda found: float(getattr(found[1], measure)), default=None)

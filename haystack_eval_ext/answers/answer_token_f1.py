@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Token F1. Source: Rajpurkar et al., SQuAD 2.0, ACL 2018, and the official evaluation script of version 2.0."""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from haystack import component
+
+from haystack_eval_ext._rows import answer_rows
+from haystack_eval_ext._scores import OnUndefined
+from haystack_eval_ext._text import Normalization, make_normalizer, segment, squad_tokens
+from haystack_eval_ext.answers._base import AnswerEvaluator, Answers, References, score_rows
+
+
+class Overlap(NamedTuple):
+    """How far the tokens of an answer and of a reference are the same."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def token_overlap(prediction: list[str], reference: list[str]) -> Overlap:
+    """
+    Compare two bags of tokens.
+
+    :param prediction: Tokens of the answer.
+    :param reference: Tokens of the reference.
+    :returns: Common tokens divided by those of the answer, by those of the reference, and the harmonic mean. All are 1
+        when both are empty, and 0 when one is.
+    """
+    if not prediction or not reference:
+        both_empty = float(prediction == reference)
+        return Overlap(both_empty, both_empty, both_empty)
+    common = sum((Counter(prediction) & Counter(reference)).values())
+    if not common:
+        return Overlap(0.0, 0.0, 0.0)
+    precision, recall = common / len(prediction), common / len(reference)
+    return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+@component
+class AnswerTokenF1Evaluator(AnswerEvaluator):
+    """
+    Scores how many words an answer and its reference have in common. From 0 to 1, higher is better.
+
+    It is the harmonic mean of precision (the share of the answer's words that are in the reference) and recall (the
+    share of the reference's words that are in the answer). Scripts without spaces, such as Japanese, Chinese and Thai,
+    go by characters; those of an alphabet, as in Thai, recur in other words, so that wrong answers score 0.1 to 0.3
+    there. An answer without any word scores 1 for a reference without any, else 0.
+
+    Usage example:
+    ```python
+    from haystack_eval_ext import AnswerTokenF1Evaluator
+
+    evaluator = AnswerTokenF1Evaluator()
+    result = evaluator.run(
+        ground_truth_answers=[["Paris", "the city of Paris"], ["東京タワー"]],
+        predicted_answers=["in Paris", "東京です。"],
+    )
+    print([round(score, 4) for score in result["individual_scores"]])
+    # [0.6667, 0.4444]
+    print(result["results"][1]["precision"], result["results"][1]["recall"])
+    # 0.5 0.4
+    ```
+    """
+
+    def __init__(self, *, normalization: Normalization = "squad", on_undefined: OnUndefined = "zero") -> None:
+        """
+        Create an AnswerTokenF1Evaluator component.
+
+        :param normalization: "squad": Latin text scores as in the SQuAD script, which takes away ASCII punctuation and
+            the English articles only; words of other scripts lose all punctuation. "unicode": compatibility forms
+            (full-width, composed) are the same as well, and no articles are taken away. "none": words as they stand
+            between white space.
+        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
+        :raises ValueError: If a parameter has no such value.
+        """
+        AnswerEvaluator.__init__(self, on_undefined=on_undefined)
+        self.normalization: Normalization = normalization
+        self._normalize = make_normalizer(normalization)
+        self._split: Callable[[str], list[str]] = squad_tokens if normalization == "squad" else segment
+
+    @component.output_types(
+        score=float, individual_scores=list[float], statuses=list[str], results=list[dict[str, float | int | None]]
+    )
+    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
+        """
+        Score the answer of each question.
+
+        :param ground_truth_answers: The reference of each question, or a list of references, of which the best one
+            counts.
+        :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
+            last_message, or GeneratedAnswers.
+        :returns: A dictionary with
+            - `score`: the mean of the individual scores;
+            - `individual_scores`: a float for each question, in the order given;
+            - `statuses`: "scored" or "undefined" for each question;
+            - `results`: for each question its "precision", "recall" and "f1", and as "reference" the number of the
+              reference that suits best, from 0. Without references that is None, and the values are as the score.
+        :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
+        :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
+        :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
+        """
+        references, predictions = answer_rows(ground_truth_answers, predicted_answers)
+        best = [self._best(prediction, row) for prediction, row in zip(predictions, references, strict=True)]
+        values = [math.nan if found is None else found[1].f1 for found in best]
+        outputs = score_rows(values, self.on_undefined, name=type(self).__name__)
+        results: list[dict[str, float | int | None]] = []
+        for found, score in zip(best, outputs.individual_scores, strict=True):
+            number, overlap = found or (None, Overlap(score, score, score))
+            results.append(
+                {"precision": overlap.precision, "recall": overlap.recall, "f1": overlap.f1, "reference": number}
+            )
+        return {**outputs._asdict(), "results": results}
+
+    def _best(self, prediction: str, references: list[str]) -> tuple[int, Overlap] | None:
+        if not references:
+            return None
+        tokens = self._split(self._normalize(prediction))
+        overlaps = [token_overlap(tokens, self._split(self._normalize(reference))) for reference in references]
+        # The first of equals.
+        number = max(range(len(overlaps)), key=lambda n: overlaps[n].f1)
+        return number, overlaps[number]

@@ -1,0 +1,276 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Semantic answer similarity. Source: Risch et al., MRQA 2021, doi:10.18653/v1/2021.mrqa-1.15."""
+
+import asyncio
+import threading
+from typing import Any, Literal
+
+import numpy as np
+from haystack import component, default_from_dict, default_to_dict
+from haystack.utils import ComponentDevice
+from haystack.utils.auth import Secret
+from numpy.typing import NDArray
+
+from haystack_eval_ext._rows import answer_rows
+from haystack_eval_ext._scores import OnUndefined, check_on_undefined
+from haystack_eval_ext.answers._base import Answers, References
+from haystack_eval_ext.answers._similarity import (
+    TextPairs,
+    pair_cosines,
+    pair_up,
+    refuse_without_references,
+    similarity_rows,
+)
+
+_INSTALL = 'SASEvaluator needs sentence-transformers and torch. Run: pip install "haystack-eval-ext[sas]"'
+# How what a model emits becomes a score.
+Mapping = Literal["cosine", "none", "sigmoid", "softmax"]
+
+
+def sigmoid(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """
+    Map logits to 0..1.
+
+    :param logits: Any finite numbers.
+    :returns: 1 / (1 + exp(-logit)), without overflow at either end.
+    """
+    small = np.exp(-np.abs(logits))
+    return np.where(logits >= 0, 1.0, small) / (1.0 + small)
+
+
+def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """
+    Map the logits of each row to probabilities.
+
+    :param logits: One row a pair, one column a label.
+    :returns: Probabilities that sum to 1 in each row.
+    """
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+@component
+class SASEvaluator:
+    """
+    Scores how close in meaning an answer is to the best of its references. Higher is better.
+
+    The model decides the range. A cross-encoder reads both texts together and gives 0 to 1: if it was made to emit
+    logits, a sigmoid maps them, in every batch alike. A bi-encoder gives the cosine of the two texts' vectors, -1 to 1.
+    A cross-encoder with several labels, such as one for entailment, gives the probability of the label that is named.
+
+    Needs ``pip install "haystack-eval-ext[sas]"``. The model is loaded at the first run, or by ``warm_up``.
+
+    Usage example:
+    ```python
+    from haystack_eval_ext import SASEvaluator
+
+    evaluator = SASEvaluator(model="sentence-transformers/all-MiniLM-L6-v2")
+    result = evaluator.run(
+        ground_truth_answers=[["in Berlin", "the capital of Germany"], ["in 1889"]],
+        predicted_answers=["Berlin", "It costs three euros."],
+    )
+    print([round(score, 2) for score in result["individual_scores"]])
+    # [0.89, 0.13]
+    ```
+    """
+
+    def __init__(
+        self,
+        model: str = "sentence-transformers/paraphrase-multilingual-mpnet-base-v2",
+        batch_size: int = 32,
+        device: ComponentDevice | None = None,
+        token: Secret | None = Secret.from_env_var(["HF_API_TOKEN", "HF_TOKEN"], strict=False),  # noqa: B008
+        *,
+        label: str | None = None,
+        on_undefined: OnUndefined = "zero",
+        progress_bar: bool = False,
+    ) -> None:
+        """
+        Create a SASEvaluator component.
+
+        :param model: A bi-encoder or cross-encoder of sentence-transformers: its name on the Hugging Face hub, or a
+            folder.
+        :param batch_size: How many texts, or pairs of texts, the model reads at once.
+        :param device: Where the model runs; None: Haystack's default.
+        :param token: The token for the hub.
+        :param label: Of a cross-encoder with several labels, the one whose probability is the score, as the model's
+            configuration names it: "entailment".
+        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" (left out of the
+            mean) or "raise".
+        :param progress_bar: Whether to show the model's progress.
+        :raises ValueError: If a parameter has no such value.
+        """
+        check_on_undefined(on_undefined)
+        if batch_size < 1:
+            msg = f"batch_size must be at least 1, but is {batch_size}."
+            raise ValueError(msg)
+        self.model = model
+        self.batch_size = batch_size
+        self.device = device
+        self.token = token
+        self.label = label
+        self.on_undefined: OnUndefined = on_undefined
+        self.progress_bar = progress_bar
+        self._similarity_model: Any = None
+        self._mapping: Mapping = "cosine"
+        self._label_number = 0
+        # One at a time: the tokenizer cannot be used by two threads at once, and one call keeps all cores busy.
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles load their own model: a lock cannot be copied."""
+        return {**self.__dict__, "_similarity_model": None, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Give a copy its own lock."""
+        self.__dict__.update(state, _lock=threading.Lock())
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Serialize this component to a dictionary.
+
+        :returns: The dictionary.
+        :raises ValueError: If the token was given as text instead of the name of an environment variable.
+        """
+        return default_to_dict(
+            self,
+            model=self.model,
+            batch_size=self.batch_size,
+            device=self.device,
+            token=self.token,
+            label=self.label,
+            on_undefined=self.on_undefined,
+            progress_bar=self.progress_bar,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "SASEvaluator":
+        """
+        Make a component from its dictionary.
+
+        :param data: What :meth:`to_dict` returned.
+        :returns: The component.
+        """
+        return default_from_dict(cls, data)
+
+    def warm_up(self) -> None:
+        """
+        Load the model, once.
+
+        :raises ImportError: If sentence-transformers or torch is missing.
+        :raises ValueError: If the model has several labels and none of them is named, or its output has no known range.
+        """
+        with self._lock:
+            self._load()
+
+    def _load(self) -> None:
+        if self._similarity_model is not None:
+            return
+        try:
+            from sentence_transformers import CrossEncoder, SentenceTransformer
+            from transformers import AutoConfig
+        except ImportError as error:
+            raise ImportError(_INSTALL) from error
+
+        token = self.token.resolve_value() if self.token else None
+        device = ComponentDevice.resolve_device(self.device).to_torch_str()
+        config = AutoConfig.from_pretrained(self.model, token=token)
+        is_cross_encoder = any(name.endswith("ForSequenceClassification") for name in config.architectures or [])
+        # In the order of the model's outputs. Looked at before the weights are fetched.
+        labels = [label for _, label in sorted(config.id2label.items())] if is_cross_encoder else []
+        self._check_label(labels)
+        if not is_cross_encoder:
+            model: Any = SentenceTransformer(self.model, device=device, token=token)
+            self._mapping = "cosine"
+        else:
+            model = CrossEncoder(self.model, device=device, token=token)
+            self._mapping = "softmax" if len(labels) > 1 else self._mapping_after(model.activation_fn)
+        self._label_number = labels.index(self.label) if self.label is not None else 0
+        self._similarity_model = model
+
+    def _check_label(self, labels: list[str]) -> None:
+        if len(labels) > 1 and self.label not in labels:
+            msg = (
+                f"label must name the one of the model's labels whose probability is the score: {self.model} has "
+                f"{', '.join(map(repr, labels))}, and label is {self.label!r}."
+            )
+            raise ValueError(msg)
+        if len(labels) <= 1 and self.label is not None:
+            msg = f"label is for cross-encoders with several labels, which {self.model} is not, but is {self.label!r}."
+            raise ValueError(msg)
+
+    def _mapping_after(self, activation: Any) -> Mapping:
+        """Decided by the model alone, so that no batch can change it."""
+        name = type(activation).__name__
+        if name not in ("Identity", "Sigmoid"):
+            msg = (
+                f"{self.model} ends in the activation function {name}, of which no mapping to 0..1 is known: choose a "
+                "cross-encoder that ends in Sigmoid or Identity."
+            )
+            raise ValueError(msg)
+        return "sigmoid" if name == "Identity" else "none"
+
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
+        """
+        Score the answer of each question.
+
+        :param ground_truth_answers: The reference of each question, or a list of references, of which the best one
+            counts.
+        :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
+            last_message, or GeneratedAnswers.
+        :returns: A dictionary with
+            - `score`: the mean of the individual scores;
+            - `individual_scores`: a float for each question, in the order given;
+            - `statuses`: "scored" or "undefined" for each question, "error" if the model gave no finite number.
+        :raises ValueError: If there are no rows, the inputs differ in length, a message is no answer, or the model
+            does not fit.
+        :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
+        :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
+        :raises ImportError: If sentence-transformers or torch is missing.
+        """
+        name = type(self).__name__
+        pairs = pair_up(*answer_rows(ground_truth_answers, predicted_answers))
+        refuse_without_references(pairs, self.on_undefined, name=name)
+        with self._lock:
+            self._load()
+            values, failed = self._pair_scores(pairs) if pairs.texts else (np.empty(0), np.empty(0, dtype=np.bool_))
+        return similarity_rows(
+            pairs, values, failed, self.on_undefined, name=name, reason="the model gave no finite number"
+        )._asdict()
+
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    async def run_async(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
+        """
+        Score the answer of each question in a thread, so that the event loop goes on.
+
+        :param ground_truth_answers: As for :meth:`run`.
+        :param predicted_answers: As for :meth:`run`.
+        :returns: The same outputs as :meth:`run`.
+        """
+        return await asyncio.to_thread(
+            self.run, ground_truth_answers=ground_truth_answers, predicted_answers=predicted_answers
+        )
+
+    def _pair_scores(self, pairs: TextPairs) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The score of each pair, and whether it failed; what occurs twice is computed once."""
+        model = self._similarity_model
+        options = {"batch_size": self.batch_size, "show_progress_bar": self.progress_bar, "convert_to_numpy": True}
+        if self._mapping == "cosine":
+            return pair_cosines(model.encode(pairs.texts, **options), pairs)
+        count = len(pairs.texts)
+        different, place = np.unique(pairs.predictions * count + pairs.references, return_inverse=True)
+        texts = [(pairs.texts[number // count], pairs.texts[number % count]) for number in different.tolist()]
+        if self._mapping == "softmax":
+            # The model's own activation may map each label by itself.
+            from torch.nn import Identity
+
+            options["activation_fn"] = Identity()
+        scores = model.predict(texts, **options).astype(np.float64)
+        failed = ~np.isfinite(scores.reshape(len(texts), -1)).all(axis=1)
+        if self._mapping == "softmax":
+            scores = softmax(scores)[:, self._label_number]
+        elif self._mapping == "sigmoid":
+            scores = sigmoid(scores)
+        return scores[place], failed[place]

@@ -1,0 +1,104 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The text rules that answers are compared by."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_eval_ext._text import make_normalizer, segment, separate_at_punctuation, squad_tokens
+
+TEXTS = st.text(
+    st.one_of(st.sampled_from("aA1٣.,。 \u200d\u200f\ufe0f\u0301東ー๏ि،«ǰßİﬁ½"), st.characters()), max_size=20
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello, World!", "hello world"),
+        ("  two \n lines\u3000", "two lines"),
+        ("ＡＢＣ１２３", "abc123"),
+        ("cafe\u0301", "café"),
+        ("Straße", "strasse"),
+        ("ﾃｽﾄ", "テスト"),
+        ("東京タワー。", "東京タワー"),
+        ("«Мир», “да”…", "мир да"),
+        ("القاهرة؟", "القاهرة"),
+        ("नई दिल्ली।", "नई दिल्ली"),
+        ("\u200fשלום\u200e", "שלום"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("\u2764\ufe0f", "\u2764"),
+        ("👩\u200d💻", "👩\u200d💻"),
+        ("2.5, 1,234.5. ٢٫٥", "2.5 1,234.5 ٢٫٥"),
+        ("U.S. don't e-mail", "us dont email"),
+        ("a+b=$5", "a+b=$5"),  # symbols are no punctuation
+        ("", ""),
+    ],
+)
+def test_unicode(text: str, expected: str) -> None:
+    assert make_normalizer("unicode")(text) == expected
+
+
+@given(text=TEXTS)
+def test_normal_text_stays_as_it_is(text: str) -> None:
+    for rule in ("none", "unicode"):
+        normalize = make_normalizer(rule)
+        assert normalize(normalize(text)) == normalize(text)
+
+
+@pytest.mark.parametrize("rule", ["fold", "", None, ["none"], "NONE"])
+def test_unknown_rules_are_refused(rule: str) -> None:
+    with pytest.raises(ValueError, match=r"normalization must be one of 'none', 'squad', 'unicode', but is "):
+        make_normalizer(rule)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Tokyo 東京タワー", ["Tokyo", "東", "京", "タ", "ワ", "ー"]),
+        ("JR東日本2024年", ["JR", "東", "日", "本", "2024", "年"]),
+        ("น้ำ", ["น้", "ำ"]),
+        ("서울은 크다", ["서울은", "크다"]),
+        ("か\u3099", ["か\u3099"]),
+        ("दिल्ली", ["दिल्ली"]),
+        ("", []),
+    ],
+)
+def test_segments(text: str, expected: list[str]) -> None:
+    assert segment(text) == expected
+
+
+@given(text=TEXTS)
+def test_segments_lose_nothing_but_white_space(text: str) -> None:
+    assert "".join(segment(text)) == "".join(text.split())
+    assert all(segment(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("“x” – y", ["“x”", "–", "y"]),  # Latin: what SQuAD's script leaves stays
+        ("東京、大阪。", ["東", "京", "大", "阪"]),
+        ("“東京”", ["東", "京"]),
+        ("“x” «мир»", ["“x”", "мир"]),
+        ("दिल्ली।", ["दिल्ली"]),
+        ("。", []),
+    ],
+)
+def test_squad_tokens(text: str, expected: list[str]) -> None:
+    assert squad_tokens(text) == expected
+
+
+def test_separate_at_punctuation() -> None:
+    assert separate_at_punctuation("yes/no 2.5 $5 a.b 東、京").split() == [
+        "yes",
+        "no",
+        "2.5",
+        "$",
+        "5",
+        "a",
+        "b",
+        "東",
+        "京",
+    ]
