@@ -40,6 +40,27 @@ def normalize(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
+def words(text: str) -> list[str]:
+    """
+    Split a text into words; in scripts without spaces each character is one.
+
+    :param text: Any text.
+    :returns: The words without punctuation. Combining characters stay with the character before them.
+    """
+    word, unspaced = _patterns()
+    found: list[str] = []
+    for run in word.findall(text):
+        if not unspaced.match(run):
+            found.append(run)
+            continue
+        for place, character in enumerate(run):
+            if place and unicodedata.category(character).startswith("M"):
+                found[-1] += character
+            else:
+                found.append(character)
+    return found
+
+
 def count_words(text: str) -> int:
     """
     Count the words of a text; in scripts without spaces each character is a word.
@@ -54,11 +75,7 @@ def count_words(text: str) -> int:
     :param text: Any text.
     :returns: The number of words; punctuation does not count.
     """
-    word, unspaced = _patterns()
-    return sum(
-        sum(not unicodedata.category(c).startswith("M") for c in run) if unspaced.match(run) else 1
-        for run in word.findall(text)
-    )
+    return len(words(text))
 
 
 def overlap_tokens(text: str) -> list[str]:

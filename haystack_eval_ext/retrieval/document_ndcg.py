@@ -6,10 +6,12 @@ from typing import Literal
 
 from haystack import component
 
+from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.retrieval._base import RetrievalEvaluator
 from haystack_eval_ext.retrieval._judging import Duplicates, Matching
-from haystack_eval_ext.retrieval._names import Measure, make_measure
+from haystack_eval_ext.retrieval._names import make_measure
+from haystack_eval_ext.retrieval.measures import Measure
 
 _DCG = {"linear": "log2", "exponential": "exp-log2"}
 
@@ -68,9 +70,7 @@ class DocumentNDCGEvaluator(RetrievalEvaluator):
         :raises ValueError: If a parameter has no such value.
         :raises TypeError: If a parameter has the wrong type.
         """
-        if gain not in _DCG:
-            msg = f"gain must be one of {', '.join(map(repr, _DCG))}, but is {gain!r}."
-            raise ValueError(msg)
+        check_choice("gain", gain, list(_DCG))
         self.gain = gain
         RetrievalEvaluator.__init__(
             self,
