@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from typing import TYPE_CHECKING, TypeGuard
 
 if TYPE_CHECKING:
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 def is_number(value: object) -> TypeGuard[int | float]:
     """
-    Tell whether a value is a finite number; a bool is none.
+    Tell whether a value is a plain finite number, which YAML can hold; a bool or a numpy scalar is none.
 
     :param value: Any value.
-    :returns: True for an int or a float that is neither NaN nor infinite.
+    :returns: True for an int or a float that is neither NaN nor beyond the range of floats.
     """
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return type(value) in (int, float) and -sys.float_info.max <= value <= sys.float_info.max  # type: ignore[operator]
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:

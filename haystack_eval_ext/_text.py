@@ -27,7 +27,10 @@ _SEPARATORS = (
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """A run of either kind, and a run without spaces; compiled when first needed, since that takes milliseconds."""
-    return re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}{_SEPARATORS}]+"), re.compile(f"[{_UNSPACED}]")
+    letters = f"[^{_UNSPACED}{_SEPARATORS}]+"
+    # "don't" and "1,000.5" are one word.
+    word = f"{letters}(?:['\u2019]{letters}|(?<=[0-9])[.,](?=[0-9]){letters})*"
+    return re.compile(f"[{_UNSPACED}]+|{word}"), re.compile(f"[{_UNSPACED}]")
 
 
 def normalize(text: str) -> str:

@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 from haystack import Document
 
-from haystack_eval_ext import DocumentMAPEvaluator, DocumentRankingEvaluator, DocumentRecallEvaluator
+from haystack_eval_ext import (
+    DocumentMAPEvaluator,
+    DocumentNDCGEvaluator,
+    DocumentRankingEvaluator,
+    DocumentRecallEvaluator,
+)
 from haystack_eval_ext.retrieval._base import evaluate_keys
 
 
@@ -126,3 +131,34 @@ def test_bad_elements_behind_the_cut_are_not_read() -> None:
     ranking: list[Any] = [Document(id="a"), "no document"]
     result = DocumentRecallEvaluator("multi_hit", "id", top_k=1).run([[Document(id="a")]], [ranking])
     assert result["score"] == 1.0
+
+
+@pytest.mark.parametrize("top_k", [1, 2, 3, None])
+@pytest.mark.parametrize("gain", ["linear", "exponential"])
+def test_a_document_with_several_labels_never_scores_above_the_ideal(top_k: int | None, gain: Any) -> None:
+    labels = [Document(content=text) for text in ("red", "car", "blue")]
+    ranking = [Document(content="red car"), Document(content="blue")]
+    evaluator = DocumentNDCGEvaluator(matching="overlap", top_k=top_k, gain=gain)
+    assert evaluator.run([labels], [ranking])["score"] == 1.0
+
+
+def test_a_grade_field_that_no_label_has_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    labels = [Document(id="a", meta={"grade": 5})]
+    DocumentNDCGEvaluator("id", grade_field="meta.grade").run([labels], [labels])
+    assert not caplog.messages
+    DocumentNDCGEvaluator("id", grade_field="meta.grdae").run([labels], [labels])
+    assert "No label in ground_truth_documents has the field 'meta.grdae'" in caplog.text
+
+
+def test_what_is_set_on_a_component_later_counts_and_is_serialized() -> None:
+    evaluator = DocumentMAPEvaluator("id")
+    evaluator.top_k = 1
+    rows = ([[Document(id="a")]], [[Document(id="b"), Document(id="a")]])
+    assert evaluator.run(*rows)["score"] == 0.0
+    assert evaluator.to_dict()["init_parameters"]["top_k"] == 1
+    measures = ["RR"]
+    ranking = DocumentRankingEvaluator(measures, "id")
+    measures.append("AP")
+    saved = ranking.to_dict()["init_parameters"]["measures"]
+    assert list(ranking.run(*rows)["scores"]) == saved == ["RR", "AP"]
+    assert saved is not measures

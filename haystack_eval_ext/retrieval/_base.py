@@ -12,6 +12,7 @@ from haystack import Document, component, logging
 from haystack_eval_ext._parameters import is_number
 from haystack_eval_ext._rows import document_rows, with_checked_documents
 from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, report_undefined
+from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext.retrieval._judging import Duplicates, Judging, Matching, Reach, match_keys, never_retrieved
 from haystack_eval_ext.retrieval._keys import Keys
 from haystack_eval_ext.retrieval._labels import LabelReader
@@ -239,7 +240,7 @@ class RetrievalEvaluator:
         :param on_undefined: What a question without relevant documents counts as: "zero", "nan" (left out of the
             mean), or "raise".
         :raises ValueError: If a parameter has no such value.
-        :raises TypeError: If a parameter has the wrong type.
+        :raises TypeError: If `document_comparison_field` names no field by text.
         """
         if top_k is not None and (not isinstance(top_k, int) or isinstance(top_k, bool) or top_k < 1):
             msg = f"top_k must be a whole number of at least 1, or None for all documents, but is {top_k!r}."
@@ -252,13 +253,31 @@ class RetrievalEvaluator:
         self.overlap_threshold = overlap_threshold
         self.duplicates = duplicates
         self.on_undefined = on_undefined
-        self._evaluation = RetrievalEvaluation(
+        self._rules()
+
+    def _rules(self) -> RetrievalEvaluation:
+        """The parameters as they are now: like Haystack's evaluators, a component follows what is set on it later."""
+        return RetrievalEvaluation(
             name=type(self).__name__,
             measures=[self._measure()],
-            judging=Judging(document_comparison_field, grade_field, matching, overlap_threshold, duplicates),
-            relevance_threshold=relevance_threshold,
-            on_undefined=on_undefined,
+            judging=Judging(
+                self.document_comparison_field,
+                self.grade_field,
+                self.matching,
+                self.overlap_threshold,
+                self.duplicates,
+            ),
+            relevance_threshold=self.relevance_threshold,
+            on_undefined=self.on_undefined,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Serialize the component.
+
+        :returns: Haystack's dictionary form.
+        """
+        return parameters_to_dict(self)
 
     def _measure(self) -> Measure:
         """The measure of this component, from its parameters."""
@@ -282,7 +301,7 @@ class RetrievalEvaluator:
         :raises TypeError: If something is not a Document, or a grade is not a number; the message names input and row.
         :raises UndefinedScore: If a question has no relevant documents and ``on_undefined`` is "raise".
         """
-        (scores,) = self._evaluation.run(
-            ground_truth_documents, retrieved_documents, find_never_retrieved=False
-        ).scores.values()
+        (scores,) = (
+            self._rules().run(ground_truth_documents, retrieved_documents, find_never_retrieved=False).scores.values()
+        )
         return scores._asdict()

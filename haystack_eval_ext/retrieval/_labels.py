@@ -128,6 +128,12 @@ class LabelReader:
         """
         if self._surely_grades or self._grade_field is None:
             return
+        if self._grade_field != "score" and self._grades and self._grades.count(None) == len(self._grades):
+            logger.warning(
+                "No label in ground_truth_documents has the field '{field}', so that all of them count alike. If that "
+                "is meant, set grade_field=None; else correct its name.",
+                field=self._grade_field,
+            )
         broken = labels.grade[labels.grade != np.floor(labels.grade)] * _STEPS_PER_GRADE
         fractional = np.abs(broken - np.round(broken)) > 1e-6  # noqa: PLR2004 - rounding noise of 0.05 and its like
         if 2 * fractional.sum() > len(labels.grade):

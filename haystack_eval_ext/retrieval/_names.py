@@ -44,7 +44,7 @@ def make_measure(name: str, *, cutoff: int | None = None, in_words: bool = False
             raise ValueError(msg)
         expected = definition.parameters[parameter]
         if not expected.accepts(value):
-            msg = f"{definition.name}: {parameter} is the {expected.description}, but is {value!r}."
+            msg = f"{definition.name} cannot have {parameter}={value!r}; {parameter} is {expected.description}."
             raise ValueError(msg)
     if cutoff is None and definition.cutoff == "required":
         msg = f"{definition.name} needs a cut-off, for example {definition.name}@10."

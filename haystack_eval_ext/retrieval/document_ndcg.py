@@ -68,7 +68,7 @@ class DocumentNDCGEvaluator(RetrievalEvaluator):
         :param duplicates: What a later copy of a retrieved document does: "keep" or "drop".
         :param on_undefined: What a question without a grade above 0 counts as: "zero", "nan" or "raise".
         :raises ValueError: If a parameter has no such value.
-        :raises TypeError: If a parameter has the wrong type.
+        :raises TypeError: If `document_comparison_field` names no field by text.
         """
         check_choice("gain", gain, list(_DCG))
         self.gain = gain

@@ -7,6 +7,7 @@ from typing import Any
 from haystack import component
 
 from haystack_eval_ext._scores import OnUndefined
+from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext.retrieval._base import DocumentRows, RetrievalEvaluation
 from haystack_eval_ext.retrieval._judging import Duplicates, Judging, Matching
 from haystack_eval_ext.retrieval._names import parse_measures
@@ -71,7 +72,7 @@ class DocumentRankingEvaluator:
             any question, as labels do that were written for another index; with ``matching="exact"``. It costs a second
             look at each retrieved document. None: with several questions and up to 20,000 retrieved documents.
         :raises ValueError: If a parameter has no such value, or a measure is unknown; near names are listed.
-        :raises TypeError: If a parameter has the wrong type.
+        :raises TypeError: If `measures` or `document_comparison_field` does not hold text.
         """
         self.measures = measures
         self.document_comparison_field = document_comparison_field
@@ -82,13 +83,31 @@ class DocumentRankingEvaluator:
         self.duplicates = duplicates
         self.on_undefined = on_undefined
         self.find_never_retrieved = find_never_retrieved
-        self._evaluation = RetrievalEvaluation(
+        self._rules()
+
+    def _rules(self) -> RetrievalEvaluation:
+        """The parameters as they are now."""
+        return RetrievalEvaluation(
             name=type(self).__name__,
-            measures=parse_measures(measures),
-            judging=Judging(document_comparison_field, grade_field, matching, overlap_threshold, duplicates),
-            relevance_threshold=relevance_threshold,
-            on_undefined=on_undefined,
+            measures=parse_measures(self.measures),
+            judging=Judging(
+                self.document_comparison_field,
+                self.grade_field,
+                self.matching,
+                self.overlap_threshold,
+                self.duplicates,
+            ),
+            relevance_threshold=self.relevance_threshold,
+            on_undefined=self.on_undefined,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Serialize the component.
+
+        :returns: Haystack's dictionary form.
+        """
+        return parameters_to_dict(self)
 
     @component.output_types(
         score=float,
@@ -118,7 +137,7 @@ class DocumentRankingEvaluator:
         :raises TypeError: If something is not a Document, or a grade is not a number; the message names input and row.
         :raises UndefinedScore: If a question has no relevant documents and ``on_undefined`` is "raise".
         """
-        scores, missing = self._evaluation.run(
+        scores, missing = self._rules().run(
             ground_truth_documents, retrieved_documents, find_never_retrieved=self.find_never_retrieved
         )
         results = {measure: rows._asdict() for measure, rows in scores.items()}

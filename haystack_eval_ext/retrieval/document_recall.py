@@ -75,7 +75,7 @@ class DocumentRecallEvaluator(RetrievalEvaluator):
             "single_hit".
         :param on_undefined: What a question without relevant documents counts as: "zero", "nan" or "raise".
         :raises ValueError: If a parameter has no such value.
-        :raises TypeError: If a parameter has the wrong type.
+        :raises TypeError: If `document_comparison_field` names no field by text.
         """
         mode_name = mode.value if isinstance(mode, Enum) else mode
         check_choice("mode", mode_name, _MODES)

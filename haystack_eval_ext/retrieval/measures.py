@@ -40,12 +40,12 @@ class Parameter(NamedTuple):
 
 _JUDGED_ONLY = Parameter(
     default=False,
-    description="True leaves out documents without a judgment before anything else (trec_eval -J)",
+    description="True, which leaves out documents without a judgment before anything else (trec_eval -J), or False",
     accepts=lambda value: isinstance(value, bool),
 )
 _REL = Parameter(
     default=None,
-    description="lowest relevant grade, in place of relevance_threshold",
+    description="the lowest relevant grade, a number, in place of relevance_threshold",
     accepts=is_number,
 )
 
@@ -238,7 +238,7 @@ def average_precision(ranking: JudgedRanking, depth: Depth, level: float | None)
     own_parameters={
         "dcg": Parameter(
             default="log2",
-            description="'log2': the gain is the grade; 'exp-log2': the gain is 2^grade - 1",
+            description="'log2' (the gain is the grade) or 'exp-log2' (the gain is 2^grade - 1)",
             accepts=lambda value: value in ("log2", "exp-log2"),
         )
     },
@@ -250,8 +250,12 @@ def ndcg(ranking: JudgedRanking, depth: Depth, _level: None, dcg: str = "log2") 
         _check_highest_grade(ranking, _HIGHEST_GRADE, "The exponential gain of nDCG", "Use the linear gain.")
     actual, ideal = ranking.gains(exponential=dcg == "exp-log2")
     found, best = ranking.relevance(None).found, ranking.ideal
-    # Not cut by a text budget: it would depend on the chunks of the ranking what the best possible one is.
-    near, near_best = cut(found, depth), cut(best, depth if isinstance(depth, int) else None)
+    if isinstance(depth, int):
+        # By position: labels that a document satisfies beyond the first fill places of the ideal ranking as well.
+        near, near_best = cut(found._replace(rank=found.position), depth), cut(best, depth)
+    else:
+        # A text budget does not cut the ideal: what fits into it depends on the chunks of the ranking.
+        near, near_best = cut(found, depth), cut(best, None)
     return _share(
         np.bincount(found.query[near], actual[near], ranking.n_queries),
         np.bincount(best.query[near_best], ideal[near_best], ranking.n_queries),
@@ -305,7 +309,7 @@ def bpref(ranking: JudgedRanking, _depth: None, level: float | None) -> FloatArr
     own_parameters={
         "max_grade": Parameter(
             default=1,
-            description="highest grade of the labels, up to 1000; ir_measures fixes it at 4",
+            description="the highest grade of the labels, above 0 and at most 1000; ir_measures fixes it at 4",
             accepts=lambda value: is_number(value) and 0 < value <= _HIGHEST_GRADE,
         )
     },
@@ -343,7 +347,7 @@ def _check_highest_grade(ranking: JudgedRanking, bound: float, measure: str, hin
     own_parameters={
         "p": Parameter(
             default=0.8,
-            description="chance of going on to the next document, above 0 and below 1",
+            description="the chance of going on to the next document, a float above 0 and below 1",
             accepts=lambda value: isinstance(value, float) and 0 < value < 1,
         )
     },
@@ -392,7 +396,7 @@ def set_recall(ranking: JudgedRanking, _depth: None, level: float | None) -> Flo
     own_parameters={
         "beta": Parameter(
             default=1.0,
-            description="weight of recall against precision, above 0 and at most 1000",
+            description="the weight of recall against precision, above 0 and at most 1000",
             accepts=lambda value: is_number(value) and 0 < value <= _HIGHEST_BETA,
         )
     },
