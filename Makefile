@@ -165,6 +165,7 @@ test-python-%: $(VENV)/.created
 
 .PHONY: bench
 bench: $(BENCH_STAMP)
+	@$(BIN) benchmarks/import_cost.py
 	@$(BIN) benchmarks/retrieval.py
 
 .PHONY: clean

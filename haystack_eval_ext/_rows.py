@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from haystack import Document
 from haystack.dataclasses import ChatMessage, ChatRole, GeneratedAnswer
 
-_JSON_DOCUMENT_FIELDS = ("id", "content", "blob", "meta")
+JSON_DOCUMENT_FIELDS = ("id", "content", "blob", "meta")
 _Result = TypeVar("_Result")
 
 
@@ -126,10 +126,22 @@ def _document(value: Any, place: str) -> Document:
     if not isinstance(value, dict):
         msg = f"{place} must be a Document, or a dict in the JSON form of one, but is {describe(value)}."
         raise TypeError(msg)
-    fields = [field for field in _JSON_DOCUMENT_FIELDS if value.get(field) is not None]
+    return document_from_json(value, place)
+
+
+def document_from_json(value: dict[Any, Any], place: str) -> Document:
+    """
+    Make a Document of its JSON form, flat or nested, as ``Document.to_dict`` writes it.
+
+    :param value: The JSON form.
+    :param place: Where it stands, for the message.
+    :returns: The Document.
+    :raises ValueError: If it is not the JSON form of a Document; the message quotes nothing of it.
+    """
+    fields = [field for field in JSON_DOCUMENT_FIELDS if value.get(field) is not None]
     if not fields:
         msg = (
-            f"{place} must be a Document, but is a dict that has none of the keys {', '.join(_JSON_DOCUMENT_FIELDS)}, "
+            f"{place} must be a Document, but is a dict that has none of the keys {', '.join(JSON_DOCUMENT_FIELDS)}, "
             "so it is not the JSON form of a Document."
         )
         raise ValueError(msg)
@@ -149,7 +161,7 @@ def _json_problem(value: dict[Any, Any]) -> str | None:
     expected: dict[str, tuple[type, ...]] = {"id": (str,), "content": (str,), "meta": (dict,), "score": (int, float)}
     for field, types in expected.items():
         given = value.get(field)
-        if given is not None and not isinstance(given, types):
+        if given is not None and (not isinstance(given, types) or isinstance(given, bool)):
             return f"'{field}' must be {' or '.join(kind.__name__ for kind in types)}, but is {describe(given)}"
     return None
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from haystack import logging
 
+from haystack_eval_ext._parameters import check_choice
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -59,19 +61,18 @@ def check_on_undefined(on_undefined: str) -> None:
     :param on_undefined: The init parameter of a component.
     :raises ValueError: If it is none of "zero", "nan", "raise".
     """
-    if on_undefined not in get_args(OnUndefined):
-        msg = f"on_undefined must be one of {', '.join(map(repr, get_args(OnUndefined)))}, but is {on_undefined!r}."
-        raise ValueError(msg)
+    check_choice("on_undefined", on_undefined, get_args(OnUndefined))
 
 
-def list_rows(rows: npt.NDArray[np.intp] | list[int]) -> str:
+def list_rows(rows: npt.NDArray[np.intp] | list[int], names: list[str] | None = None) -> str:
     """
     Name rows in a message, the first ten of them.
 
     :param rows: Row numbers, from 0.
-    :returns: For example ``"rows 3, 7, 9"`` or ``"row 3"``.
+    :param names: Names of all rows; None: their numbers.
+    :returns: For example ``"rows 3, 7, 9"``, or ``"row q3"``.
     """
-    shown = ", ".join(str(row) for row in rows[:_LISTED_ROWS])
+    shown = ", ".join(str(row if names is None else names[row]) for row in rows[:_LISTED_ROWS])
     more = f" and {len(rows) - _LISTED_ROWS} more" if len(rows) > _LISTED_ROWS else ""
     return f"row{'s' if len(rows) > 1 else ''} {shown}{more}"
 
@@ -105,7 +106,14 @@ def aggregate(
     return RowScores(float(scored.mean()) if len(scored) else math.nan, values.tolist(), statuses)
 
 
-def report_undefined(undefined: npt.NDArray[np.bool_], on_undefined: OnUndefined, *, metric: str, reason: str) -> None:
+def report_undefined(
+    undefined: npt.NDArray[np.bool_],
+    on_undefined: OnUndefined,
+    *,
+    metric: str,
+    reason: str,
+    names: list[str] | None = None,
+) -> None:
     """
     Tell once per run how many rows have no score, or refuse them.
 
@@ -113,12 +121,13 @@ def report_undefined(undefined: npt.NDArray[np.bool_], on_undefined: OnUndefined
     :param on_undefined: The policy of the component.
     :param metric: Name of the component or measure, for the message.
     :param reason: Why a row can be undefined, for the message.
+    :param names: Names of the rows, for the message; None: their numbers.
     :raises UndefinedScore: If a row is undefined and the policy is "raise".
     """
     rows = np.flatnonzero(undefined)
     if not len(rows):
         return
-    found = f"{metric}: {len(rows)} of {len(undefined)} rows are undefined ({reason}): {list_rows(rows)}."
+    found = f"{metric}: {len(rows)} of {len(undefined)} rows are undefined ({reason}): {list_rows(rows, names)}."
     if on_undefined == "raise":
         msg = f"{found} Correct these rows, or set on_undefined to 'zero' or 'nan'."
         raise UndefinedScore(msg)

@@ -36,7 +36,10 @@ _ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """A run of either kind, and a run without spaces; compiled when first needed, since that takes milliseconds."""
-    return re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}{_SEPARATORS}]+"), re.compile(f"[{_UNSPACED}]")
+    letters = f"[^{_UNSPACED}{_SEPARATORS}]+"
+    # "don't" and "1,000.5" are one word.
+    word = f"{letters}(?:['\u2019]{letters}|(?<=[0-9])[.,](?=[0-9]){letters})*"
+    return re.compile(f"[{_UNSPACED}]+|{word}"), re.compile(f"[{_UNSPACED}]")
 
 
 def normalize(text: str) -> str:
@@ -47,6 +50,27 @@ def normalize(text: str) -> str:
     :returns: The text with full-width and composed forms unified, case folded, and each white space run one blank.
     """
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def words(text: str) -> list[str]:
+    """
+    Split a text into words; in scripts without spaces each character is one.
+
+    :param text: Any text.
+    :returns: The words without punctuation. Combining characters stay with the character before them.
+    """
+    word, unspaced = _patterns()
+    found: list[str] = []
+    for run in word.findall(text):
+        if not unspaced.match(run):
+            found.append(run)
+            continue
+        for place, character in enumerate(run):
+            if place and unicodedata.category(character).startswith("M"):
+                found[-1] += character
+            else:
+                found.append(character)
+    return found
 
 
 def count_words(text: str) -> int:
@@ -63,11 +87,7 @@ def count_words(text: str) -> int:
     :param text: Any text.
     :returns: The number of words; punctuation does not count.
     """
-    word, unspaced = _patterns()
-    return sum(
-        sum(not unicodedata.category(c).startswith("M") for c in run) if unspaced.match(run) else 1
-        for run in word.findall(text)
-    )
+    return len(words(text))
 
 
 def overlap_tokens(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `haystack-eval`: run an evaluation pipeline over data, score TREC files, list the metrics."""
 
+import os
 import re
 import sys
 from enum import StrEnum
@@ -9,9 +10,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from haystack import Pipeline
 
 from haystack_eval_ext._cli.catalog import catalog
-from haystack_eval_ext._cli.faults import OneLineGroup, UserError, collected_warnings, plain, reported
+from haystack_eval_ext._cli.faults import OneLineGroup, UserError, collected_warnings, fail, plain, reported
 from haystack_eval_ext._cli.output import check_file, metrics_json, prepare_folder, versions
 from haystack_eval_ext._cli.render import (
     console,
@@ -24,16 +26,25 @@ from haystack_eval_ext._cli.render import (
 )
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext.retrieval._base import evaluate_keys
+from haystack_eval_ext.retrieval._keys import has_key, make_keys
 from haystack_eval_ext.retrieval._names import split_measures
 from haystack_eval_ext.runs._labels import check_label_field
 from haystack_eval_ext.runs._strict_json import strict_json, write_strict_json
-from haystack_eval_ext.runs.dataset import read_dataset
+from haystack_eval_ext.runs.dataset import Dataset, read_dataset
 from haystack_eval_ext.runs.evaluation import (
+    Evaluation,
+    EvaluationError,
+    MappingError,
     MetricScores,
+    OneByOneError,
+    PipelineFileError,
+    UnfedSocketError,
+    WithheldFaultError,
     evaluate_pipeline,
     load_pipeline,
     read_pipeline_text,
     single_evaluator,
+    takes_batches,
 )
 from haystack_eval_ext.runs.trec import align, read_qrels, read_run
 
@@ -47,6 +58,18 @@ app = typer.Typer(
 
 
 _ROWS = re.compile(r"\brows? \d")
+# What the command line adds to a fault of the library, which knows no options.
+_HINTS: dict[type[EvaluationError], str] = {
+    MappingError: "Correct --map.",
+    OneByOneError: "`haystack-eval run` takes pipelines such as 'retrieval'; running a RAG pipeline question by "
+    "question (--rag, --index) comes in a later release.",
+    UnfedSocketError: "Another column can feed it: --map component.socket=column.",
+    WithheldFaultError: "--debug shows it.",
+}
+
+
+# As a shell reports a process that a closed pipe ended.
+_PIPE_CLOSED = 141
 
 
 class Queries(StrEnum):
@@ -56,7 +79,9 @@ class Queries(StrEnum):
     INTERSECTION = "intersection"
 
 
-_Data = Annotated[Path, typer.Option("--data", metavar="FILE", help="Rows: .jsonl, .json, .csv or .tsv, also .gz.")]
+_Data = Annotated[
+    Path, typer.Option("--data", metavar="FILE", help="Rows: .jsonl, .ndjson, .json, .csv or .tsv, also .gz.")
+]
 _Pipeline = Annotated[
     str | None,
     typer.Argument(metavar="PIPELINE", help="A YAML file, or the name of a shipped pipeline, such as retrieval."),
@@ -73,7 +98,7 @@ _KeyFields = Annotated[
         "--key-field",
         metavar="FIELD",
         help="Where bare keys in the data go, and what -m compares: id, content or meta.<key>. Several make a "
-        "composite key.",
+        "composite key for -m; bare keys fill the first of them.",
     ),
 ]
 _Map = Annotated[
@@ -84,7 +109,11 @@ _Map = Annotated[
 ]
 _Threshold = Annotated[
     float | None,
-    typer.Option("--relevance-threshold", metavar="N", help="Lowest relevant grade; without it every one above 0."),
+    typer.Option(
+        "--relevance-threshold",
+        metavar="N",
+        help="Lowest relevant grade of the measures (-m); without it every one above 0.",
+    ),
 ]
 _Force = Annotated[bool, typer.Option("--force", help="Write even if something is there already.")]
 _Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
@@ -113,17 +142,18 @@ def run(
     measures: _Measures = [],  # noqa: B006 - typer hands a new list to each call
     key_fields: _KeyFields = ["id"],  # noqa: B006
     maps: _Map = [],  # noqa: B006
+    threshold: _Threshold = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="RUN_DIR", help="Folder for results.json.")] = None,
     force: _Force = False,
     debug: _Debug = False,
 ) -> None:
     """Run an evaluation pipeline, or measures alone (-m), over the rows of a data file."""
     with reported(debug=debug):
-        _check_run_arguments(pipeline, measures, key_fields, maps)
+        _check_run_arguments(pipeline, measures, key_fields, maps, threshold)
         with collected_warnings() as warnings:
             if pipeline is None:
                 source = None
-                loaded = single_evaluator(_split(measures), key_fields)
+                loaded = single_evaluator(_split(measures), key_fields, threshold)
                 text = loaded.dumps()
             else:
                 source = Path(pipeline) if Path(pipeline).is_file() else _shipped(pipeline)
@@ -131,7 +161,10 @@ def run(
                 loaded = load_pipeline(text, source.name)
             dataset = read_dataset(data, label_field=key_fields[0])
             file = None if out is None else prepare_folder(out, force=force)
-            evaluation = evaluate_pipeline(loaded, dataset, _mapping(maps), bare_names=source is None)
+            incomplete = _incomplete_keys(dataset, key_fields)
+            evaluation = _evaluate(loaded, dataset, _mapping(maps), mappable=source is not None, note=incomplete)
+        if incomplete:
+            warnings.append(incomplete)
         if file is not None:
             results = {
                 "data": {"file": data.name, "rows": len(dataset)},
@@ -146,7 +179,7 @@ def run(
         screen = console()
         print_text(screen, f"{'measures' if source is None else source.stem} over {data.name}, {len(dataset)} rows")
         print_scores(screen, evaluation.metrics, rows="Rows")
-        print_list(screen, "Unanswerable rows, in no retrieval mean", evaluation.unanswerable)
+        print_list(screen, "Unanswerable rows, left out of the retrieval means", evaluation.unanswerable)
         for component, labels in evaluation.never_retrieved.items():
             of = "" if len(evaluation.never_retrieved) == 1 else f" ({component})"
             print_list(screen, f"Relevant documents in no ranking of the run{of}", labels)
@@ -179,10 +212,10 @@ def trec(
     """Score a TREC run file against qrels, as trec_eval does."""
     with reported(debug=debug):
         names = _split(measures)
-        file = None if out is None else check_file(out, force=force)
+        file = None if out is None else check_file(out, qrels, run_file, force=force)
         ids, rankings, labels, coverage = align(read_qrels(qrels), read_run(run_file), queries=queries.value)
         with collected_warnings() as warnings:
-            scores = evaluate_keys(names, rankings, labels, relevance_threshold=threshold, on_undefined="zero")
+            scores = evaluate_keys(names, rankings, labels, ids=ids, relevance_threshold=threshold)
         metrics = [MetricScores(measure, *found) for measure, found in scores.items()]
         if file is not None:
             results = {
@@ -205,9 +238,9 @@ def trec(
         screen = console()
         print_text(screen, f"{run_file.name} against {qrels.name}, {len(ids)} queries")
         print_scores(screen, metrics, rows="Queries")
-        missing = "counted as 0" if queries is Queries.COMPLETE else "left out"
+        missing = "counted as 0" if queries is Queries.COMPLETE else "not counted"
         print_list(screen, f"Judged queries missing from the run, {missing}", coverage.missing_from_run)
-        print_list(screen, "Queries of the run without labels, left out", coverage.without_labels)
+        print_list(screen, "Queries of the run without labels, not counted", coverage.without_labels)
         print_warnings(warnings)
         if file is not None:
             typer.echo(f"Results are in {plain(str(file))}", err=True)
@@ -224,22 +257,66 @@ def metrics(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def main() -> None:
     """Run the command with the arguments of the process."""
+    # Closed streams are None; what is written to them goes nowhere.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
+    sys.stderr = sys.stderr or sys.stdout
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # Ids in any script must not end a run on a terminal that cannot show them.
             stream.reconfigure(errors="backslashreplace")
-    app()
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # a full device is met only here
+    except OSError as error:
+        # What is left in the buffer must not be tried again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            sys.exit(_PIPE_CLOSED)
+        fail(f"Cannot write the result: {error.strerror}. Choose another place.")
 
 
-def _check_run_arguments(pipeline: str | None, measures: list[str], key_fields: list[str], maps: list[str]) -> None:
+def _evaluate(
+    pipeline: Pipeline, dataset: Dataset, mapping: dict[str, str], *, mappable: bool, note: str
+) -> Evaluation:
+    try:
+        return evaluate_pipeline(pipeline, dataset, mapping)
+    except EvaluationError as error:
+        hint = "" if isinstance(error, UnfedSocketError) and not mappable else _HINTS.get(type(error), "")
+        raise UserError(" ".join(filter(None, (str(error), hint, note)))) from error
+
+
+def _incomplete_keys(dataset: Dataset, key_fields: list[str]) -> str:
+    """What to know about documents that have the first part of a composite key alone, as bare keys give it."""
+    if len(key_fields) == 1:
+        return ""
+    first, whole = make_keys(key_fields[0]).of, make_keys(key_fields).of
+    columns = [dataset.column(name) for name in ("documents", "relevant_documents") if dataset.has(name)]
+    documents = [document for column in columns for row in column for document in row]
+    count = sum(has_key(first(document)) and not has_key(whole(document)) for document in documents)
+    if not count:
+        return ""
+    return (
+        f"{count} of {len(documents)} documents in the data have {key_fields[0]} but not all of "
+        f"{', '.join(key_fields[1:])}, so that they match nothing: a bare key fills only the first --key-field. Write "
+        "them as Documents in JSON."
+    )
+
+
+def _check_run_arguments(
+    pipeline: str | None, measures: list[str], key_fields: list[str], maps: list[str], threshold: float | None
+) -> None:
     msg = ""
     if pipeline is None and not measures:
-        names = ", ".join(pipeline_names())
+        names = ", ".join(filter(_takes_batches, pipeline_names()))
         msg = f"Nothing to run: give PIPELINE, a YAML file or a shipped one ({names}), or measures, such as -m nDCG@10."
     elif pipeline is not None and measures:
         msg = "PIPELINE and -m exclude each other: a pipeline brings its own measures. Leave one of them out."
     elif maps and pipeline is None:
         msg = "--map names sockets of a PIPELINE, so it does not go with -m. Leave it out."
+    elif threshold is not None and pipeline is not None:
+        msg = "--relevance-threshold goes with -m: a PIPELINE sets relevance_threshold in its YAML. Leave it out."
     elif len(key_fields) > 1 and pipeline is not None:
         msg = "--key-field: a PIPELINE says itself what it compares; name one field, where bare keys of the data go."
     if msg:
@@ -250,6 +327,13 @@ def _check_run_arguments(pipeline: str | None, measures: list[str], key_fields: 
         except ValueError:
             msg = f"--key-field must be id, content or meta.<key>, but is {field!r}."
             raise UserError(msg) from None
+
+
+def _takes_batches(name: str) -> bool:
+    try:
+        return takes_batches(load_pipeline(read_pipeline_text(pipeline_path(name)), name))
+    except PipelineFileError:
+        return True  # running it tells what it lacks, such as a key of a model's provider
 
 
 def _split(measures: list[str]) -> list[str]:

@@ -3,13 +3,16 @@
 """
 Bad input is refused before any work, by a message that names the socket or parameter, the row, and what came.
 
-Each kind of bad rows meets every component that has the socket. The texts of documents never show in a traceback.
+Each kind of bad rows meets every component that has the socket, and each kind of bad parameter every component that
+takes it: the package says which. The texts of documents never show in a traceback.
 """
 
 import math
 import re
 import traceback
 from collections.abc import Callable
+from functools import partial
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,9 @@ import pytest
 from haystack import Document
 from haystack.dataclasses import ChatMessage
 
+import haystack_eval_ext
+from cases import Case, all_cases
+from harness import init_parameters
 from haystack_eval_ext import (
     DocumentHitRateEvaluator,
     DocumentMAPEvaluator,
@@ -29,20 +35,43 @@ from haystack_eval_ext import (
 
 SECRET = "SECRET-TEXT"  # noqa: S105 - stands for the text of a user
 TRUTH, RETRIEVED = "ground_truth_documents", "retrieved_documents"
-SINGLE = [
-    DocumentHitRateEvaluator,
-    DocumentMAPEvaluator,
-    DocumentMRREvaluator,
-    DocumentNDCGEvaluator,
-    DocumentPrecisionEvaluator,
-    DocumentRecallEvaluator,
+COMPONENTS: list[Any] = [
+    exported for name in haystack_eval_ext.__all__ if hasattr(exported := getattr(haystack_eval_ext, name), "run")
 ]
-# With recall once more, since its two modes read the rows in different ways.
-MAKERS: dict[str, Callable[..., Any]] = {
-    **{component.__name__: component for component in SINGLE},
-    "multi_hit": lambda **parameters: DocumentRecallEvaluator("multi_hit", **parameters),
-    "DocumentRankingEvaluator": lambda **parameters: DocumentRankingEvaluator(["nDCG@3", "R"], **parameters),
+
+
+def document_sockets(component: Any) -> list[str]:
+    """The sockets of a component that take documents to compare."""
+    return [socket for socket in (TRUTH, RETRIEVED) if socket in signature(component.run).parameters]
+
+
+def case_of(component: Any) -> Case:
+    """A row of the tables for a component."""
+    rows = [case for case in all_cases() if case.component is component]
+    assert rows, f"{component.__name__} has no row in tests/cases_<family>.py"
+    return rows[0]
+
+
+def maker(component: Any) -> partial[Any]:
+    """A component with nothing set but what it cannot be made without."""
+    needed = [parameter.name for parameter in init_parameters(component) if parameter.default is Parameter.empty]
+    return partial(component, **{name: case_of(component).parameters[name] for name in needed})
+
+
+# Every component with a socket for documents, and again those that read rows in more than one way.
+ALL_MAKERS: dict[str, partial[Any]] = {
+    **{component.__name__: maker(component) for component in COMPONENTS if document_sockets(component)},
+    "multi_hit": partial(DocumentRecallEvaluator, "multi_hit"),
+    "graded and whole": partial(DocumentRankingEvaluator, ["nDCG@3", "R"]),
 }
+# Those that compare documents with labels.
+MAKERS = {name: make for name, make in ALL_MAKERS.items() if document_sockets(make.func) == [TRUTH, RETRIEVED]}
+
+
+def takes(make: partial[Any], *parameters: str) -> bool:
+    """Whether what a maker makes can be given these parameters."""
+    component: Any = make.func
+    return set(parameters) <= {parameter.name for parameter in init_parameters(component)}
 
 
 def doc(score: Any = None, content: str | None = f"{SECRET} one", **meta: Any) -> Document:
@@ -96,7 +125,6 @@ SOCKET_VALUES: dict[str, tuple[Any, type[Exception], str]] = {
     "three rows": ([GOOD, GOOD, GOOD], ValueError, r"same number of rows.* 3\b"),
     "a flat list beside two rows": ([doc(), doc()], ValueError, r"same number of rows.* 1\b.*one question"),
     "no rows beside two": ([], ValueError, r"same number of rows.* 0\b"),
-    "all texts empty": ([[doc(content="")], [doc(content=None)]], ValueError, r"None of the 2 documents.*'content'"),
 }  # fmt: skip
 
 # Kind: ground truth with a bad grade at row 1, position 0.
@@ -111,7 +139,8 @@ GRADES: dict[str, tuple[Any, type[Exception], str]] = {
     "a complex number": (1j, TypeError, "a complex"),
 }
 
-# Kind: parameters that every component has, and what the message says.
+SPAN: dict[str, Any] = {"matching": "span", "document_comparison_field": "meta.file"}
+# Kind: parameters that components share, and what the message says.
 PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "field unknown": ({"document_comparison_field": "contents"}, r"document_comparison_field.*'contents'"),
     "field embedding": ({"document_comparison_field": "embedding"}, r"document_comparison_field.*'embedding'"),
@@ -147,47 +176,31 @@ PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
     "policy a list": ({"on_undefined": ["zero"]}, r"on_undefined.*\['zero'\]"),
     "overlap of ids": ({"matching": "overlap", "document_comparison_field": "id"}, r"overlap.*content.*'id'"),
     "span of content": ({"matching": "span"}, r"span.*document_comparison_field"),
-    "span and each": (
-        {"matching": "span", "duplicates": "each", "document_comparison_field": "meta.source_id"},
-        r"span.*each|each",
-    ),
+    "span and each": ({**SPAN, "duplicates": "each"}, r"span.*each|each"),
+    "cut-off zero": ({"top_k": 0}, r"top_k.*0"),
+    "cut-off negative": ({"top_k": -1}, r"top_k.*-1"),
+    "cut-off a float": ({"top_k": 2.0}, r"top_k.*2\.0"),
+    "cut-off a bool": ({"top_k": True}, r"top_k.*True"),
+    "cut-off a str": ({"top_k": "3"}, r"top_k.*'3'"),
+    "cut-off NaN": ({"top_k": math.nan}, r"top_k.*nan"),
+    "cut-off a list": ({"top_k": [1, 3]}, r"top_k.*\[1, 3\]"),
 }  # fmt: skip
-CUTOFFS: dict[str, tuple[Any, str]] = {
-    "zero": (0, r"top_k.*0"),
-    "negative": (-1, r"top_k.*-1"),
-    "a float": (2.0, r"top_k.*2\.0"),
-    "a bool": (True, r"top_k.*True"),
-    "a str": ("3", r"top_k.*'3'"),
-    "NaN": (math.nan, r"top_k.*nan"),
-    "a list": ([1, 3], r"top_k.*\[1, 3\]"),
-}
 # Kind: what makes one component, and what the message says.
 OWN_PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "recall: unknown mode": (lambda: DocumentRecallEvaluator("multi"), r"mode.*'single_hit'.*'multi'"),  # type: ignore[arg-type]
     "recall: mode None": (lambda: DocumentRecallEvaluator(None), r"mode.*None"),  # type: ignore[arg-type]
-    "recall: capped single_hit": (
-        lambda: DocumentRecallEvaluator(capped=True, top_k=3),
-        r"capped.*multi_hit.*'single_hit'",
-    ),
+    "recall: capped hit": (lambda: DocumentRecallEvaluator(capped=True, top_k=3), r"capped.*multi_hit.*'single_hit'"),
     "recall: capped without top_k": (lambda: DocumentRecallEvaluator("multi_hit", capped=True), r"capped.*top_k.*None"),
     "recall: multi_hit of each copy": (lambda: DocumentRecallEvaluator("multi_hit", duplicates="each"), r"each"),
     "recall: capped spans": (
-        lambda: DocumentRecallEvaluator(
-            "multi_hit", capped=True, top_k=3, matching="span", document_comparison_field="meta.source_id"
-        ),
-        r"span",
+        lambda: DocumentRecallEvaluator("multi_hit", capped=True, top_k=3, **SPAN),
+        r"R_cap.*span",
     ),
     "nDCG: unknown gain": (lambda: DocumentNDCGEvaluator(gain="log"), r"gain.*'linear'.*'log'"),  # type: ignore[arg-type]
     "nDCG of each copy": (lambda: DocumentNDCGEvaluator(duplicates="each"), r"nDCG.*each"),
     "MAP of each copy": (lambda: DocumentMAPEvaluator(duplicates="each"), r"AP.*each"),
-    "nDCG of spans": (
-        lambda: DocumentNDCGEvaluator(matching="span", document_comparison_field="meta.source_id"),
-        r"nDCG.*span",
-    ),
-    "MAP of spans": (
-        lambda: DocumentMAPEvaluator(matching="span", document_comparison_field="meta.source_id"),
-        r"AP.*span",
-    ),
+    "nDCG of spans": (lambda: DocumentNDCGEvaluator(**SPAN), r"nDCG.*span"),
+    "MAP of spans": (lambda: DocumentMAPEvaluator(**SPAN), r"AP.*span"),
 }
 MEASURES: dict[str, tuple[Any, str]] = {
     "none": ([], r"measures.*\[\]"),
@@ -240,16 +253,26 @@ def refused(action: Callable[[], Any], kinds: type[Exception] | tuple[type[Excep
     return text
 
 
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-@pytest.mark.parametrize("socket", [TRUTH, RETRIEVED])
+@pytest.mark.parametrize(
+    ("name", "socket"), [(name, socket) for name, make in ALL_MAKERS.items() for socket in document_sockets(make.func)]
+)
 @pytest.mark.parametrize("kind", SOCKET_VALUES)
-def test_bad_rows(kind: str, socket: str, make: Callable[..., Any]) -> None:
+def test_bad_rows(kind: str, name: str, socket: str) -> None:
+    make = ALL_MAKERS[name]
     value, exception, message = SOCKET_VALUES[kind]
     if kind == "a generator":  # one use each
         value = (row for row in [GOOD, GOOD])
-    inputs = {TRUTH: [GOOD, GOOD], RETRIEVED: [GOOD, GOOD], socket: value}
-    text = refused(lambda: make().run(**inputs), exception, message)
+    inputs = {other: values[:2] for other, values in case_of(make.func).inputs.items()}
+    inputs.update({other: [GOOD, GOOD] for other in (TRUTH, RETRIEVED) if other in inputs})
+    text = refused(lambda: make().run(**{**inputs, socket: value}), exception, message)
     assert socket in text
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+@pytest.mark.parametrize("socket", [TRUTH, RETRIEVED])
+def test_documents_whose_texts_are_all_empty(socket: str, make: Callable[..., Any]) -> None:
+    inputs = {TRUTH: [GOOD, GOOD], RETRIEVED: [GOOD, GOOD], socket: [[doc(content="")], [doc(content=None)]]}
+    refused(lambda: make().run(**inputs), ValueError, f"None of the 2 documents in {socket}.*'content'")
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -297,18 +320,18 @@ def test_documents_whose_meta_is_no_dict(socket: str, make: Callable[..., Any]) 
     )
 
 
-@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-@pytest.mark.parametrize("kind", PARAMETERS)
-def test_bad_parameters(kind: str, make: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [(name, kind) for name, make in MAKERS.items() for kind in PARAMETERS if takes(make, *PARAMETERS[kind][0])],
+)
+def test_bad_parameters(name: str, kind: str) -> None:
     parameters, message = PARAMETERS[kind]
-    refused(lambda: make(**parameters), (ValueError, TypeError), message)
+    refused(lambda: MAKERS[name](**parameters), (ValueError, TypeError), message)
 
 
-@pytest.mark.parametrize("component", SINGLE, ids=lambda component: component.__name__)
-@pytest.mark.parametrize("kind", CUTOFFS)
-def test_bad_cutoffs(kind: str, component: Callable[..., Any]) -> None:
-    top_k, message = CUTOFFS[kind]
-    refused(lambda: component(top_k=top_k), (ValueError, TypeError), message)
+@pytest.mark.parametrize("kind", PARAMETERS)
+def test_every_kind_of_bad_parameter_meets_a_component(kind: str) -> None:
+    assert any(takes(make, *PARAMETERS[kind][0]) for make in MAKERS.values())
 
 
 @pytest.mark.parametrize("kind", OWN_PARAMETERS)
@@ -326,7 +349,7 @@ def test_bad_measures(kind: str) -> None:
 def test_grade_above_the_highest_grade_of_err() -> None:
     evaluator = DocumentRankingEvaluator(["ERR"])
     rows = {TRUTH: [GOOD, [doc(score=3)]], RETRIEVED: [GOOD, GOOD]}
-    refused(lambda: evaluator.run(**rows), ValueError, r"ERR\(max_grade=1\).*row 1.*grade 3.*ERR\(max_grade=3\)")
+    refused(lambda: evaluator.run(**rows), ValueError, r"ERR\(max_grade=1\).*row 1.*grade 3.*highest grade")
 
 
 LABELS: dict[str, tuple[dict[str, Any], str]] = {
@@ -340,11 +363,11 @@ LABELS: dict[str, tuple[dict[str, Any], str]] = {
     "a negative start": ({"start": -1, "end": 3}, "start is -1"),
 }
 SPANS: dict[str, Callable[[], Any]] = {
-    "P": lambda: DocumentPrecisionEvaluator(matching="span", document_comparison_field="meta.file"),
-    "Success": lambda: DocumentHitRateEvaluator(matching="span", document_comparison_field="meta.file"),
-    "RR": lambda: DocumentMRREvaluator(matching="span", document_comparison_field="meta.file"),
-    "R": lambda: DocumentRecallEvaluator("multi_hit", matching="span", document_comparison_field="meta.file"),
-    "F1": lambda: DocumentRankingEvaluator(["F1"], matching="span", document_comparison_field="meta.file"),
+    "P": lambda: DocumentPrecisionEvaluator(**SPAN),
+    "Success": lambda: DocumentHitRateEvaluator(**SPAN),
+    "RR": lambda: DocumentMRREvaluator(**SPAN),
+    "R": lambda: DocumentRecallEvaluator("multi_hit", **SPAN),
+    "F1": lambda: DocumentRankingEvaluator(["F1"], **SPAN),
 }
 CHUNK = [doc(file="f", split_idx_start=0)]
 

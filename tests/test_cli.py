@@ -73,7 +73,7 @@ def call(*arguments: str) -> tuple[int, str, str]:
 def cells(stdout: str) -> dict[str, list[str]]:
     """The lines of the table by metric."""
     lines = [line.split() for line in stdout.splitlines()]
-    return {line[0]: line[1:] for line in lines if len(line) == 5 and line[2].isdigit()}
+    return {line[0]: line[1:] for line in lines if len(line) == 6 and line[2].isdigit()}
 
 
 # Each: the arguments, and parts of the message that say what is wrong and what to do.
@@ -82,7 +82,7 @@ WRONG: list[tuple[str, list[str]]] = [
     ("evaluate", ["No such command", "--help"]),
     ("--colour", ["No such option", "--help"]),
     ("run", ["--data", "--help"]),
-    ("run --data data.jsonl", ["Nothing to run", "retrieval", "-m nDCG@10"]),
+    ("run --data data.jsonl", ["Nothing to run", "a shipped one (retrieval), or", "-m nDCG@10"]),
     ("run retrieval -m AP --data data.jsonl", ["PIPELINE and -m", "Leave one"]),
     ("run retrieval other --data data.jsonl", ["unexpected extra argument", "--help"]),
     ("run retrieval", ["--data", "--help"]),
@@ -108,13 +108,17 @@ WRONG: list[tuple[str, list[str]]] = [
     ("run mrr.yaml --data data.jsonl --key-field id --key-field content", ["--key-field", "name one field"]),
     ("run mrr.yaml --data data.jsonl --map mrr", ["COMPONENT.SOCKET=COLUMN", "'mrr'"]),
     ("run mrr.yaml --data data.jsonl --map mrr.documents=documents", ["no socket 'documents'", "it has"]),
-    ("run mrr.yaml --data data.jsonl --map x.y=documents", ["no component 'x'", "it has mrr"]),
+    ("run mrr.yaml --data data.jsonl --map x.y=documents", ["no component 'x'", "it has mrr", "--map"]),
     ("run mrr.yaml --data data.jsonl --map mrr.retrieved_documents=nothing", ["'nothing'", "question"]),
     ("run mrr.yaml --data data.jsonl --map a.b=id --map a.b=id", ["twice"]),
     ("run mrr.yaml --data data.jsonl --out full", ["not empty", "--force"]),
     ("run mrr.yaml --data data.jsonl --out data.xml", ["is a file", "name a folder"]),
     ("run mrr.yaml --data data.jsonl --out data.xml/x", ["data.xml/x", "Check the path"]),
     ("run -m AP --data data.jsonl --map a.b=c", ["--map", "-m"]),
+    ("run mrr.yaml --data data.jsonl --map mrr=id", ["COMPONENT.SOCKET=COLUMN"]),
+    ("run mrr.yaml --data data.jsonl --relevance-threshold 2", ["--relevance-threshold goes with -m", "in its YAML"]),
+    ("run -m AP --data data.jsonl --relevance-threshold nan", ["relevance_threshold must be"]),
+    ("run -m AP --data data.jsonl --key-field id --key-field meta.page", ["meta.page", "only the first --key-field"]),
     ("run -m nDGC@10 --data data.jsonl", ["'nDGC'", "Did you mean nDCG"]),
     ("run -m nDCG@0 --data data.jsonl", ["cut-off"]),
     ("run -m AP,AP --data data.jsonl", ["twice"]),
@@ -132,7 +136,8 @@ WRONG: list[tuple[str, list[str]]] = [
     ("trec qrels.txt run.txt -m AP --queries all", ["--queries", "intersection", "--help"]),
     ("trec qrels.txt run.txt -m AP --relevance-threshold high", ["--relevance-threshold", "--help"]),
     ("trec qrels.txt run.txt -m AP --relevance-threshold nan", ["relevance_threshold must be"]),
-    ("trec qrels.txt run.txt -m AP --out run.txt", ["there already", "--force"]),
+    ("trec qrels.txt run.txt -m AP --out data.jsonl", ["there already", "--force"]),
+    ("trec qrels.txt run.txt -m AP --out run.txt --force", ["run.txt is an input of this command"]),
     ("trec qrels.txt run.txt -m AP --out full", ["is a folder", "name a file"]),
     ("trec qrels.txt run.txt -m AP --out absent/x.json", ["no folder absent"]),
     ("metrics nDCG", ["unexpected extra argument", "--help"]),
@@ -175,13 +180,14 @@ def test_run_with_measures_alone(arguments: list[str]) -> None:
     assert code == 0
     # q1: b at rank 2 of a b; q2: c at rank 1, one of two found; q3 is unanswerable.
     assert cells(stdout) == {
-        "RR": ["0.7500", "3", "1", "0"],  # (1/2 + 1) / 2
-        "R@1": ["0.2500", "3", "1", "0"],  # (0 + 1/2) / 2
-        "P@2": ["0.5000", "3", "1", "0"],  # (1/2 + 1/2) / 2
+        "ranking.RR": ["0.7500", "3", "0", "0", "1"],  # (1/2 + 1) / 2
+        "ranking.R@1": ["0.2500", "3", "0", "0", "1"],  # (0 + 1/2) / 2
+        "ranking.P@2": ["0.5000", "3", "0", "0", "1"],  # (1/2 + 1/2) / 2
     }
-    assert "Unanswerable rows, in no retrieval mean (1): q3" in stdout
+    assert "Unanswerable rows, left out of the retrieval means (1): q3" in stdout
     assert "Relevant documents in no ranking of the run (1): gone" in stdout
-    assert "Warning: DocumentRankingEvaluator: 1 relevant documents" in stderr
+    assert stderr.startswith("Warning: DocumentRankingEvaluator: ")
+    assert "never_retrieved" in stderr
     assert "SECRET" not in stdout + stderr
 
 
@@ -197,13 +203,14 @@ def test_run_writes_strict_json(folder: Path) -> None:
         "mrr": {
             "score": 0.75,
             "rows": 3,
-            "undefined": 1,
+            "undefined": 0,
             "failed": 0,
+            "left_out": 1,
             "individual_scores": {"q1": 0.5, "q2": 1.0, "q3": None},
-            "statuses": {"q1": "scored", "q2": "scored", "q3": "undefined"},
+            "statuses": {"q1": "scored", "q2": "scored", "q3": "not_run"},
         }
     }
-    assert cells(stdout) == {"mrr": ["0.7500", "3", "1", "0"]}
+    assert cells(stdout) == {"mrr": ["0.7500", "3", "0", "0", "1"]}
     assert found["data"] == {"file": "data.jsonl", "rows": 3}
     assert found["pipeline"] == {"name": "mrr.yaml", "yaml": (folder / "mrr.yaml").read_text(encoding="utf-8")}
     assert found["versions"]["haystack-eval-ext"] == haystack_eval_ext.__version__
@@ -217,7 +224,7 @@ def test_run_with_measures_records_a_pipeline_that_loads(folder: Path) -> None:
     loaded = Pipeline.loads(found["pipeline"]["yaml"]).get_component("ranking")
     assert isinstance(loaded, DocumentRankingEvaluator)
     assert (loaded.measures, loaded.document_comparison_field) == (["RR"], "meta.file")
-    assert found["metrics"]["RR"]["score"] == 0.75
+    assert found["metrics"]["ranking.RR"]["score"] == 0.75
     assert found["never_retrieved"] == {"ranking": ["gone"]}
 
 
@@ -273,19 +280,21 @@ def test_trec_prints_each_query_and_what_is_missing() -> None:
         "nDCG@2\tq2\t1.0000",
         "nDCG@2\tq3\t0.0000",
     ]
-    assert cells(stdout) == {"RR": ["0.5000", "3", "0", "0"], "nDCG@2": ["0.5436", "3", "0", "0"]}
+    assert cells(stdout) == {"RR": ["0.5000", "3", "0", "0", "0"], "nDCG@2": ["0.5436", "3", "0", "0", "0"]}
     assert "Judged queries missing from the run, counted as 0 (1): q3" in stdout
-    assert "Queries of the run without labels, left out (1): q9" in stdout
+    assert "Queries of the run without labels, not counted (1): q9" in stdout
     assert stderr == ""
 
 
 @pytest.mark.usefixtures("folder")
 def test_trec_intersection_and_threshold() -> None:
     _, stdout, _ = call("trec", "qrels.txt", "run.txt", "-m", "RR", "--queries", "intersection")
-    assert cells(stdout) == {"RR": ["0.7500", "2", "0", "0"]}
-    assert "missing from the run, left out (1): q3" in stdout
-    _, stdout, _ = call("trec", "qrels.txt", "run.txt", "-m", "RR", "--relevance-threshold", "2")
-    assert cells(stdout) == {"RR": ["0.1667", "3", "2", "0"]}
+    assert cells(stdout) == {"RR": ["0.7500", "2", "0", "0", "0"]}
+    assert "missing from the run, not counted (1): q3" in stdout
+    _, stdout, stderr = call("trec", "qrels.txt", "run.txt", "-m", "RR", "--relevance-threshold", "2")
+    assert "2 of 3 rows are undefined" in stderr
+    assert "q2, q3" in stderr
+    assert cells(stdout) == {"RR": ["0.1667", "3", "2", "0", "0"]}
 
 
 def test_trec_equals_trec_eval(folder: Path) -> None:

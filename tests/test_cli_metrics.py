@@ -3,14 +3,16 @@
 """`haystack-eval metrics`: everything is listed, and as Haystack sees it."""
 
 import json
+import sys
 from typing import Any
 
 import pytest
-from haystack import Pipeline
+from haystack import Pipeline, component
 from typer.testing import CliRunner
 
 import haystack_eval_ext
 from haystack_eval_ext import DocumentMRREvaluator, DocumentRankingEvaluator, DocumentRecallEvaluator
+from haystack_eval_ext._cli.catalog import catalog
 from haystack_eval_ext.cli import app
 from haystack_eval_ext.retrieval.measures import MEASURES
 
@@ -27,10 +29,55 @@ def test_metrics_lists_what_the_code_has() -> None:
     assert {measure["name"] for measure in found["measures"]} == set(MEASURES)
     exported = {name for name in haystack_eval_ext.__all__ if name.endswith("Evaluator")}
     assert {entry["name"] for entry in found["components"]} == exported
-    for entry in found["components"] + found["measures"]:
-        assert entry["range"] == [0.0, 1.0]
-        assert entry["direction"] == "higher is better"
-        assert entry["source"]
+
+
+ENTRIES = {entry["name"]: entry for entries in catalog().values() for entry in entries}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_every_component_and_measure_states_range_direction_and_source(name: str) -> None:
+    entry = ENTRIES[name]
+    assert entry["range"] is not None, "the first paragraph of the docstring lacks 'from LOW to HIGH'"
+    assert entry["range"][0] < entry["range"][1]
+    assert entry["direction"] in ("higher is better", "lower is better")
+    assert entry["source"], "the docstring of the module lacks 'Source: ...'"
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_measure_runs_from_0_to_1(name: str) -> None:
+    assert (ENTRIES[name]["range"], ENTRIES[name]["direction"]) == ([0.0, 1.0], "higher is better")
+
+
+@component
+class Silent:
+    """A number."""
+
+    @component.output_types(score=float, individual_scores=list[float])
+    def run(self, questions: list[str]) -> dict[str, Any]:
+        """
+        Score nothing.
+
+        :param questions: Not used.
+        :returns: Scores.
+        """
+        return {"score": 0.0, "individual_scores": [0.0 for _ in questions]}
+
+
+def test_what_a_component_does_not_state_is_not_invented(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(haystack_eval_ext, "Silent", Silent, raising=False)
+    monkeypatch.setattr(haystack_eval_ext, "__all__", ["Silent"])
+    (entry,) = catalog()["components"]
+    assert (entry["name"], entry["range"], entry["direction"], entry["source"]) == ("Silent", None, None, None)
+    shown = call("metrics")[1].partition(next(iter(MEASURES)))[0].split("\n")
+    assert "  range    not stated, direction not stated" in shown
+    assert "  source   not stated" in shown
+
+
+def test_a_source_ends_with_its_paragraph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[Silent.__module__], "__doc__", "A number. Source: Somebody,\n1992.\n\nMore text.")
+    monkeypatch.setattr(haystack_eval_ext, "Silent", Silent, raising=False)
+    monkeypatch.setattr(haystack_eval_ext, "__all__", ["Silent"])
+    assert [entry["source"] for entry in catalog()["components"]] == ["Somebody, 1992."]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from haystack import Document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from haystack_eval_ext.runs.dataset import COLUMNS, Dataset, read_dataset
+from haystack_eval_ext.runs.dataset import COLUMNS, Column, Dataset, read_dataset
 
 
 def store(folder: Path, name: str, data: str | bytes) -> Path:
@@ -70,6 +70,32 @@ def test_delimited_forms(tmp_path: Path, name: str, delimiter: str) -> None:
     assert (len(data), data.unanswerable) == (2, ["2"])
 
 
+CELLS: list[tuple[str, str, Any]] = [
+    ("contexts", "Price | Qty table", ["Price | Qty table"]),
+    ("contexts", "[1] Smith, 2020", ["[1] Smith, 2020"]),
+    ("contexts", "[[link]] {x}", ["[[link]] {x}"]),
+    ("contexts", '{"a": 1}', ['{"a": 1}']),
+    ("contexts", ' ["a|b", "c"] ', ["a|b", "c"]),
+    ("contexts", '[ {"content": "a"}]', ["a"]),
+    ("contexts", "[]", []),
+    ("contexts", " ", []),
+    ("reference_answer", '["Paris", "Paris, France"]', ["Paris", "Paris, France"]),
+    ("reference_answer", "a|b", "a|b"),
+    ("reference_answer", "[1, 2]", "[1, 2]"),
+    ("reference_answer", "[] is empty", "[] is empty"),
+    ("reference_answer", " Paris ", " Paris "),
+    ("answer", '["Paris"]', '["Paris"]'),
+    ("tags", "a|b", ["a", "b"]),
+]
+
+
+@pytest.mark.parametrize(("column", "cell", "expected"), CELLS)
+def test_what_a_csv_cell_holds(tmp_path: Path, column: str, cell: str, expected: Any) -> None:
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer).writerows([["id", column], ["1", cell]])
+    assert read_dataset(store(tmp_path, "rows.csv", buffer.getvalue())).column(column) == [expected]
+
+
 def value_for(kind: str) -> Any:
     return {"id": "x", "text": "t", "references": ["r"], "flag": False}.get(kind, ["v"])
 
@@ -80,6 +106,18 @@ def test_aliases(tmp_path: Path, column: Any, alias: str) -> None:
     data = rows_read(tmp_path, row)
     assert data.has(column.name)
     assert not data.has(alias)
+
+
+def test_the_page_about_data_has_the_columns() -> None:
+    page = Path(__file__).parent.parent / "docs" / "data.md"
+    table = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| `")]
+
+    def row(column: Column) -> str:
+        names = ", ".join(f"`{alias}`" for alias in column.aliases)
+        socket = f"`{column.socket}`" if column.socket else ""
+        return f"| `{column.name}` | {names} | {column.description} | {socket} |".replace("  ", " ")
+
+    assert table[: len(COLUMNS)] == [row(column) for column in COLUMNS]
 
 
 def test_the_aliases_of_the_issue_are_there() -> None:
@@ -94,6 +132,7 @@ def test_the_aliases_of_the_issue_are_there() -> None:
             "reference_answers",
         },
         "answer": {"predicted_answer", "response"},
+        "documents": {"retrieved_documents"},
         "contexts": {"retrieved_contexts"},
         "relevant_documents": {"ground_truth_documents"},
     }
@@ -106,6 +145,33 @@ ENTRIES: list[tuple[str, Any, str, list[Document]]] = [
     ("an integer key", [7], "id", [Document(id="7")]),
     ("a key in content", ["d"], "content", [Document(content="d")]),
     ("a key in meta", ["d"], "meta.file", [Document(meta={"file": "d"})]),
+    ("an integer in content", [7], "content", [Document(content="7")]),
+    ("an integer in meta", [7], "meta.page", [Document(meta={"page": 7})]),
+    ("the key of a grade is a text", [{"7": 2}], "meta.page", [Document(meta={"page": "7"}, score=2.0)]),
+    (
+        "an integer as key of a span",
+        [{"document": 7, "start": 0, "end": 1}],
+        "meta.page",
+        [Document(meta={"page": 7, "start": 0, "end": 1})],
+    ),
+    (
+        "one key with equal grades",
+        ["d", {"id": "d"}, {"e": 2}, {"id": "e", "score": 2}],
+        "id",
+        [Document(id="d"), Document(id="d"), Document(id="e", score=2.0), Document(id="e", score=2.0)],
+    ),
+    (
+        "chunks of one document with grades of their own",
+        [
+            {"content": "ab", "meta": {"file": "f", "split_idx_start": 0}, "score": 1},
+            {"content": "cd", "meta": {"file": "f", "split_idx_start": 2}, "score": 2},
+        ],
+        "meta.file",
+        [
+            Document(content="ab", meta={"file": "f", "split_idx_start": 0}, score=1.0),
+            Document(content="cd", meta={"file": "f", "split_idx_start": 2}, score=2.0),
+        ],
+    ),
     ("a dotted meta key", [{"d": 2}], "meta.a.b", [Document(meta={"a.b": "d"}, score=2.0)]),
     (
         "grades",
@@ -133,7 +199,7 @@ ENTRIES: list[tuple[str, Any, str, list[Document]]] = [
     ("nested JSON", [FULL.to_dict(flatten=False)], "content", [FULL]),
     (
         "minimal JSON",
-        [{"id": 5}, {"content": "c"}, {"meta": {"k": 1}}],
+        [{"id": "5"}, {"content": "c"}, {"meta": {"k": 1}}],
         "id",
         [Document(id="5"), Document(content="c"), Document(meta={"k": 1})],
     ),
@@ -150,8 +216,8 @@ def test_document_entries(tmp_path: Path, column: str, entries: Any, field: str,
 
 
 def test_one_object_of_grades(tmp_path: Path) -> None:
-    data = rows_read(tmp_path, {"id": "r", "relevant_documents": {"b": 1, "id": 2}}, label_field="content")
-    assert data.column("relevant_documents") == [[Document(content="b", score=1.0), Document(content="id", score=2.0)]]
+    data = rows_read(tmp_path, {"id": "r", "relevant_documents": {"b": 1, "key": 2}}, label_field="content")
+    assert data.column("relevant_documents") == [[Document(content="b", score=1.0), Document(content="key", score=2.0)]]
 
 
 def test_contexts_may_be_documents(tmp_path: Path) -> None:

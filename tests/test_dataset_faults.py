@@ -13,6 +13,7 @@ from haystack_eval_ext.runs.dataset import DatasetError, read_dataset
 
 # Stands in every broken file where a user's text may stand; no message may repeat it.
 PRIVATE = "PRIVATE"
+SPAN = {"key": PRIVATE, "start": 3, "end": 9}
 
 
 def store(folder: Path, name: str, data: str | bytes) -> Path:
@@ -119,7 +120,7 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
     "grade is null": ("f.jsonl", labels({"d": None}), "null as grade"),
     "an object of two": ("f.jsonl", labels([{"d": 1, "e": 1}]), "entry 1: an object with 2 entries"),
     "an object of none": ("f.jsonl", labels([{}]), "entry 1: an object with 0 entries"),
-    "two grades": ("f.jsonl", labels([{"d": 1}, "e", {"d": 2}]), "entry 3 labels key 'd' again with another grade"),
+    "two grades": ("f.jsonl", labels([{"d": 1}, "e", {"d": 2}]), "entries 1 and 3 are the same label with two grades"),
     "span without end": ("f.jsonl", labels([{"key": "d", "start": 1}]), "entry 1: a span with key, start, expected"),
     "span or key": ("f.jsonl", labels([{"key": 7}]), "entry 1: a span with key, expected"),
     "span with more": (
@@ -130,18 +131,39 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
     "span backwards": (
         "f.jsonl",
         labels([{"key": "f", "start": 3, "end": 3}]),
-        "entry 1: the span goes from 3 to 3, expected 0 <= start",
+        "entry 1: a span must have 0 <= start < end, but start is 3 and end is 3",
     ),
     "span of text": (
         "f.jsonl",
         labels([{"key": "f", "start": PRIVATE, "end": 9}]),
-        "entry 1: start is a text, expected a whole number",
+        "its start is a str.",
     ),
-    "document content": ("f.jsonl", labels([{"content": [PRIVATE]}]), "entry 1: content of the Document is a list"),
-    "document meta": ("f.jsonl", labels([{"id": "d", "meta": PRIVATE}]), "entry 1: meta of the Document is a text"),
-    "document score": ("f.jsonl", labels([{"id": "d", "score": "1"}]), "entry 1: a text as grade"),
-    "document id": ("f.jsonl", labels([{"id": [PRIVATE]}]), "entry 1: a list as key"),
-    "document blob": ("f.jsonl", labels([{"id": "d", "blob": PRIVATE}]), "entry 1: not a Document as JSON ("),
+    "document content": (
+        "f.jsonl",
+        labels([{"content": [PRIVATE]}]),
+        "entry 1: it is a dict that is not the JSON form of a Document: 'content' must be str, but is a list",
+    ),
+    "document meta": ("f.jsonl", labels([{"id": "d", "meta": PRIVATE}]), "'meta' must be dict, but is a str"),
+    "document score": ("f.jsonl", labels([{"id": "d", "score": "1"}]), "'score' must be int or float, but is a str"),
+    "document score is a bool": (
+        "f.jsonl",
+        labels([{"id": "d", "score": True}]),
+        "'score' must be int or float, but is a",
+    ),
+    "document score is huge": (
+        "f.jsonl",
+        labels([{"id": "d", "score": 10**400}]),
+        "entry 1: a grade that is not finite",
+    ),
+    "document id": ("f.jsonl", labels([{"id": [PRIVATE]}]), "'id' must be str, but is a list"),
+    "document id or grade": (
+        "f.jsonl",
+        labels([{"id": 2}]),
+        "entry 1: it is a dict that is not the JSON form of a Document",
+    ),
+    "document without anything": ("f.jsonl", labels([{"id": None}]), "none of the keys id, content"),
+    "surrogate in a key": ("f.jsonl", labels([{"\ud800": PRIVATE}]), "entry 1: a text as grade"),
+    "document blob": ("f.jsonl", labels([{"id": "d", "blob": PRIVATE}]), "(TypeError while reading it)"),
     "csv few cells": ("f.csv", 'id,question\n1,"PRIVATE\nb"\n2\n', "f.csv:4: 1 cells, expected 2 as in the header"),
     "csv many cells": ("f.csv", "id,question\n1,PRIVATE,PRIVATE\n", "f.csv:2: 3 cells, expected 2"),
     "csv blank line": ("f.csv", "id,question\n\n1,PRIVATE\n", "f.csv:2: a blank line"),
@@ -161,6 +183,21 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
         "id;question\n1;PRIVATE\n",
         "neither an id nor a question column among 'id;question'",
     ),
+    "csv broken list of texts": (
+        "f.csv",
+        'id,contexts\n1,"[""PRIVATE"", 2"\n',
+        "f.csv:2: column 'contexts': not JSON",
+    ),
+    "csv list of Python": (
+        "f.csv",
+        "id,reference\n1,\"['PRIVATE', 'b']\"\n",
+        "expected JSON in a cell that starts with [ and a quotation mark",
+    ),
+    "csv list of numbers": (
+        "f.csv",
+        'id,reference\n1,"[""PRIVATE"", 2]"\n',
+        "column 'reference': entry 2 is a number, expected a text",
+    ),
     "csv bad JSON": ("f.csv", 'id,tags\n1,"[""PRIVATE"""\n', "f.csv:2: column 'tags': not JSON"),
     "csv NaN": ("f.csv", 'id,documents\n1,"[{""d"": NaN}]"\n', "f.csv:2: column 'documents': not strict JSON (NaN"),
     "csv empty part": (
@@ -175,6 +212,51 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
         "column 'question': missing in 1 of 2 rows (lines 3)",
     ),
 }
+
+
+TWO_GRADES: dict[str, tuple[list[Any], str]] = {
+    "keys": (["x", {"PRIVATE": 1}, {"PRIVATE": 2}], "id"),
+    "contents": (["x", {"PRIVATE text": 1}, {"PRIVATE text": 2}], "content"),
+    "Documents": ([{"id": "x"}, {"id": "d", "score": 1}, {"id": "d", "score": 2}], "id"),
+    "derived ids": ([{"id": "x"}, {"content": "PRIVATE", "score": 1}, {"content": "PRIVATE", "score": 2}], "id"),
+    "a key and a Document": (["x", {"PRIVATE": 1}, {"id": "PRIVATE", "score": 2}], "id"),
+    "a Document and an integer key": (["x", {"meta": {"page": 7}, "score": 1}, 7], "meta.page"),
+    "spans": (["x", SPAN | {"grade": 1}, SPAN | {"grade": 2}], "meta.file"),
+    "a span and a Document": (
+        ["x", SPAN | {"grade": 1}, {"meta": {"file": "PRIVATE", "start": 3, "end": 9}, "score": 2}],
+        "meta.file",
+    ),
+    "a span and a chunk": (
+        ["x", SPAN | {"grade": 1}, {"content": "abcdef", "file": "PRIVATE", "split_idx_start": 3, "score": 2}],
+        "meta.file",
+    ),
+}
+
+
+@pytest.mark.parametrize(("entries", "label_field"), TWO_GRADES.values(), ids=TWO_GRADES)
+def test_a_label_with_two_grades_is_refused_whatever_its_form(
+    tmp_path: Path, entries: list[Any], label_field: str
+) -> None:
+    with pytest.raises(DatasetError) as caught:
+        read_dataset(store(tmp_path, "f.jsonl", labels(entries)), label_field=label_field)
+    assert "column 'relevant_documents': entries 2 and 3 are the same label with two grades" in str(caught.value)
+    assert PRIVATE not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"id": 3, "score": 2}, {"content": 1}, {"meta": {"page": 1}}, {"document": "f", "start": 0, "end": 3}, {"end": 1}],
+)
+def test_one_document_or_span_without_its_list_is_refused(tmp_path: Path, value: dict[str, Any]) -> None:
+    with pytest.raises(DatasetError, match=r"'relevant_documents': one object with .*, or a list around a Document"):
+        read_dataset(store(tmp_path, "f.jsonl", labels(value)))
+
+
+def test_contents_as_keys_are_not_split(tmp_path: Path) -> None:
+    file = store(tmp_path, "f.csv", "id,documents\n1,PRIVATE | Qty\n")
+    with pytest.raises(DatasetError, match=r"column 'documents': \| in a cell whose keys are contents") as caught:
+        read_dataset(file, label_field="content")
+    assert PRIVATE not in str(caught.value)
 
 
 @pytest.mark.parametrize(("name", "data", "expected"), BROKEN.values(), ids=BROKEN)

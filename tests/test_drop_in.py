@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from haystack_eval_ext import DocumentRecallEvaluator
 from retrieval_data import EVALUATORS, FIELDS, SIDES, Batch, make_evaluator, needs_stock, plain_batch
+from test_bad_input import COMPONENTS, document_sockets
 
 STOCK_KEYS = ["score", "individual_scores"]
 
@@ -140,6 +141,11 @@ def test_frozen_values_are_stock_values(case: str, name: str, value: float) -> N
 
 
 CLASSES = sorted({class_name for class_name, _ in EVALUATORS.values()})
+
+
+def test_every_stock_name_of_the_family_is_compared() -> None:
+    ours = {component.__name__ for component in COMPONENTS if document_sockets(component)}
+    assert ours & set(dir(SIDES["stock"])) == set(CLASSES)
 
 
 def init_parameters(side: str, class_name: str) -> list[inspect.Parameter]:

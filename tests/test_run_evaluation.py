@@ -20,6 +20,7 @@ from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.evaluation import (
     EvaluationError,
     PipelineFileError,
+    WithheldFaultError,
     evaluate_pipeline,
     load_pipeline,
     single_evaluator,
@@ -52,8 +53,9 @@ class Recorder:
 class Labelled:
     """A retrieval metric that keeps what it was given; row r has the score of its first label."""
 
-    def __init__(self, short: bool = False, fault: str | None = None) -> None:
+    def __init__(self, short: bool = False, fault: str | None = None, texts: bool = False) -> None:
         self.short = short
+        self.texts = texts
         self.fault = fault
         self.given: list[list[Document]] = []
 
@@ -70,7 +72,7 @@ class Labelled:
         self.given = ground_truth_documents
         scores = [labels[0].score or 0.0 if labels else math.nan for labels in ground_truth_documents]
         statuses = ["scored" if labels else "undefined" for labels in ground_truth_documents]
-        kept = scores[1:] if self.short else scores
+        kept: list[Any] = scores[1:] if self.short else ["question 0"] if self.texts else scores
         return {"score": float(np.nanmean(scores)), "individual_scores": kept, "statuses": statuses}
 
 
@@ -164,8 +166,8 @@ def test_unanswerable_rows_leave_retrieval_means_and_keep_their_place(*, connect
     retrieval, answer = evaluation.metrics
     assert retrieval.score == pytest.approx((0.5 + 1.0) / 2, abs=1e-15)
     assert retrieval.individual_scores == pytest.approx([0.5, math.nan, 1.0, math.nan], nan_ok=True)
-    assert retrieval.statuses == ["scored", "undefined", "scored", "undefined"]
-    assert (retrieval.rows, retrieval.undefined, retrieval.failed) == (4, 2, 0)
+    assert retrieval.statuses == ["scored", "not_run", "scored", "not_run"]
+    assert (retrieval.rows, retrieval.undefined, retrieval.failed, retrieval.left_out) == (4, 0, 0, 2)
     assert answer.individual_scores == [1.0, 2.0, 3.0, 4.0]
     assert evaluation.unanswerable == ["r1", "r3"]
     assert len(metric.given) == (4 if connected else 2)
@@ -189,7 +191,7 @@ def test_metric_names_statuses_and_labels_never_retrieved() -> None:
         relevant_documents=[[Document(id="b"), Document(id="z")], []],
     )
     evaluation = evaluate_pipeline(pipeline, data)
-    assert [metric.name for metric in evaluation.metrics] == ["many.RR", "many.P@1", "one", "mrr"]
+    assert [metric.name for metric in evaluation.metrics] == ["many.RR", "many.P@1", "one.RR", "mrr"]
     assert all(metric.statuses == ["scored", "undefined"] for metric in evaluation.metrics)
     assert [metric.individual_scores for metric in evaluation.metrics] == [
         [0.5, 0.0],
@@ -211,8 +213,8 @@ def test_a_composite_key() -> None:
         return Document(meta={"file": "a.pdf", "page": number})
 
     data = rows(1, documents=[[page(1), page(2)]], relevant_documents=[[page(2)]])
-    evaluation = evaluate_pipeline(single_evaluator(["RR"], ["meta.file", "meta.page"]), data, bare_names=True)
-    assert {metric.name: metric.score for metric in evaluation.metrics} == {"RR": 0.5}
+    evaluation = evaluate_pipeline(single_evaluator(["RR"], ["meta.file", "meta.page"]), data)
+    assert {metric.name: metric.score for metric in evaluation.metrics} == {"ranking.RR": 0.5}
 
 
 def retriever() -> InMemoryBM25Retriever:
@@ -251,26 +253,28 @@ def prompting() -> Pipeline:
 FAULTS: list[tuple[str, Pipeline, Dataset, dict[str, str], list[str]]] = [
     ("no metric", pipeline_of(copy=Copy()), rows(), {}, ["'individual_scores'", "Add an evaluator"]),
     ("missing column", pipeline_of(mrr=DocumentMRREvaluator()), rows(),
-     {}, ["mrr.retrieved_documents (column documents)", "id, question", "--map"]),
+     {}, ["mrr.retrieved_documents (column documents)", "id, question", "Add"]),
     ("scalar query", pipeline_of(retriever=retriever(), m=Recorder()), rows(),
-     {}, ["retriever.query", "batch sockets", "--rag", "later release"]),
+     {}, ["retriever.query", "batch sockets"]),
     ("empty store", searching(), rows(relevant_documents=labels(1, 1, 1)),
-     {}, ["search", "without documents", "--index"]),
-    ("nothing is fed", pipeline_of(m=Undemanding()), rows(), {}, ["No socket", "id, question", "--map"]),
-    ("prompt variables", prompting(), rows(), {}, ["prompt.questions", "--map"]),
+     {}, ["search", "without documents", "Write documents"]),
+    ("nothing is fed", pipeline_of(m=Undemanding()), rows(), {}, ["No socket", "id, question", "contexts"]),
+    ("prompt variables", prompting(), rows(), {}, ["prompt.questions", "only a mapping feeds"]),
     ("map to a template", prompting(), rows(), {"prompt.template": "question"}, ["prompt template", "YAML"]),
     ("map to no component", pipeline_of(m=Recorder()), rows(), {"x.extra": "question"}, ["'x'", "it has m"]),
     ("map to no socket", pipeline_of(m=Recorder()), rows(), {"m.x": "question"}, ["'x'", "questions, contexts, extra"]),
     ("map of no column", pipeline_of(m=Recorder()), rows(), {"m.extra": "x"}, ["'x'", "id, question"]),
     ("map of holes", pipeline_of(m=Recorder()), rows(extra=[1, None, 3]), {"m.extra": "extra"}, ["1 of 3 rows (r1)"]),
     ("map to one text", pipeline_of(r=retriever(), m=Recorder()), rows(), {"r.query": "question"},
-     ["one text", "--rag"]),
+     ["one text", "batch sockets"]),
     ("map to a connected socket", searching(), rows(relevant_documents=labels(1, 1, 1)),
      {"mrr.retrieved_documents": "documents"}, ["connected to search"]),
     ("all unanswerable", pipeline_of(m=Labelled()),
      rows(2, relevant_documents=labels(1, 1), answerable=[False, False]), {}, ["answerable", "m"]),
     ("a component fails", pipeline_of(m=Labelled(fault="broken")), rows(relevant_documents=labels(1, 1, 1)),
-     {}, ["m (Labelled)", "KeyError", "broken"]),
+     {}, ["m (Labelled)", "KeyError", "only the traceback"]),
+    ("scores are texts", pipeline_of(m=Labelled(texts=True)), rows(relevant_documents=labels(1, 1, 1)),
+     {}, ["m must return", "list of numbers"]),
     ("too few scores", pipeline_of(m=Labelled(short=True)), rows(relevant_documents=labels(1, 1, 1)),
      {}, ["2 individual scores for 3 rows"]),
 ]  # fmt: skip
@@ -287,12 +291,14 @@ def test_what_cannot_be_run_is_refused(
     message = str(caught.value)
     assert all(part in message for part in parts), message
     assert "question 0" not in message
+    assert "broken" not in message
+    assert "--" not in message  # the options are the command line's
 
 
 def test_a_failing_component_of_a_connected_pipeline_is_named() -> None:
     pipeline = pipeline_of(copy=Copy(), answers=Recorder(), m=Labelled(fault="broken"))
     pipeline.connect("copy.questions", "answers.questions")
-    with pytest.raises(EvaluationError, match=r"^m: KeyError: 'broken'$"):
+    with pytest.raises(WithheldFaultError, match=r"^m: KeyError\. Its message may quote the data"):
         evaluate_pipeline(pipeline, rows(relevant_documents=labels(1, 1, 1)))
 
 
@@ -349,3 +355,16 @@ def test_strict_json_has_null_for_nan_and_refuses_infinity(tmp_path: Path) -> No
         write_strict_json(file, {"score": math.inf})
     assert file.read_text(encoding="utf-8") == '{\n  "score": 1\n}\n'
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "x.json"
+    file.write_text("before", encoding="utf-8")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_strict_json(file, {"score": 1})
+    assert [found.read_text(encoding="utf-8") for found in tmp_path.iterdir()] == ["before"]

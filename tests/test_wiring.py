@@ -25,6 +25,7 @@ from haystack_eval_ext import (
     DocumentRankingEvaluator,
     DocumentRecallEvaluator,
 )
+from test_bad_input import COMPONENTS, document_sockets
 
 LOG2_3 = math.log2(3)
 TRUTH = [Document(id="d", content="boats"), Document(id="b", content="apples")]
@@ -127,6 +128,8 @@ def test_every_evaluator_on_one_retriever(store: InMemoryDocumentStore) -> None:
         "hit_rate": (DocumentHitRateEvaluator("id"), 1.0),
         "ranking": (DocumentRankingEvaluator(["R"], "id"), 1 / 2),
     }
+    classes = {type(evaluator).__name__ for evaluator, _ in expected.values()}
+    assert classes == {component.__name__ for component in COMPONENTS if document_sockets(component)}
     pipeline = Pipeline()
     pipeline.add_component("retriever", retriever(store))
     for name, (evaluator, _) in expected.items():

@@ -13,7 +13,7 @@ from haystack_eval_ext.retrieval.measures import MEASURES
 
 _RANGE = re.compile(r"from (?P<low>[-\d.]+) to (?P<high>[-\d.]*\d)|1 or 0", re.IGNORECASE)
 _DIRECTION = re.compile(r"(higher|lower) is better", re.IGNORECASE)
-_SOURCE = re.compile(r"Source: (.+)", re.DOTALL)
+_SOURCE = re.compile(r"Source: (.+?)(?:\n\n|$)", re.DOTALL)
 _MODULE_PREFIX = re.compile(r"\b(?:\w+\.)+(?=\w)")
 
 
@@ -54,7 +54,7 @@ def _component(cls: Any) -> dict[str, Any]:
         "type": f"{cls.__module__}.{cls.__name__}",
         "summary": _first_paragraph(cls),
         **_range_and_direction(cls),
-        "source": " ".join((source[1] if source else module).split()),
+        "source": source and " ".join(source[1].split()),
         "inputs": inputs,
         "outputs": [{"name": name, "type": _type_name(socket.type)} for name, socket in _outputs(cls).items()],
     }

@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from haystack_eval_ext.runs._lines import FileProblemsError
+
 EXIT_CODE = 2
 _INTERRUPTED = 130
 # typer carries a click of its own, or needs the public one, depending on its version; its own names lead to either.
@@ -61,14 +63,13 @@ def plain(text: str) -> str:
     )
 
 
-def fail(message: str) -> NoReturn:
+def fail(*lines: str) -> NoReturn:
     """
     End the process with a message.
 
-    :param message: What is wrong and what to do. Only the problem list of a file keeps its lines.
+    :param lines: What is wrong and what to do: one line, or the problems of a file below a headline.
     """
-    lines = message.split("\n  ") if " problems:\n  " in message else [" ".join(message.split())]
-    sys.stderr.write("Error: " + "\n  ".join(plain(line) for line in lines) + "\n")
+    sys.stderr.write("Error: " + "\n  ".join(plain(" ".join(line.split())) for line in lines) + "\n")
     sys.exit(EXIT_CODE)
 
 
@@ -89,6 +90,10 @@ def reported(*, debug: bool) -> Iterator[None]:
             raise
         where = "" if error.filename is None else f"{error.filename}: "
         fail(f"{where}{error.strerror or error}. Check the path and its permissions.")
+    except FileProblemsError as error:
+        if debug:
+            raise
+        fail(*error.report())
     except (ValueError, TypeError) as error:
         if debug:
             raise

@@ -25,6 +25,12 @@ def prepare_folder(folder: Path, *, force: bool) -> Path:
     :raises UserError: If it is a file, or holds files and `force` is not given.
     :raises OSError: If it cannot be made.
     """
+    if not str(folder) or folder == Path():
+        msg = "--out names no folder (an empty shell variable?); name one, or leave --out away."
+        raise UserError(msg)
+    if (folder / RESULTS_NAME).is_dir():
+        msg = f"--out: {folder / RESULTS_NAME} is a folder; name another RUN_DIR."
+        raise UserError(msg)
     if folder.exists() and not folder.is_dir():
         msg = f"--out: {folder} is a file; name a folder."
         raise UserError(msg)
@@ -35,15 +41,22 @@ def prepare_folder(folder: Path, *, force: bool) -> Path:
     return folder / RESULTS_NAME
 
 
-def check_file(file: Path, *, force: bool) -> Path:
+def check_file(file: Path, *inputs: Path, force: bool) -> Path:
     """
     Check that a file can be written.
 
     :param file: The file.
+    :param inputs: Files that are read, which it must not replace.
     :param force: Whether it may be there already.
     :returns: The file.
     :raises UserError: If it is a folder, is there and `force` is not given, or its folder is missing.
     """
+    if file == Path():
+        msg = "--out names no file (an empty shell variable?); name one, or leave --out away."
+        raise UserError(msg)
+    if any(file.exists() and file.samefile(source) for source in inputs if source.exists()):
+        msg = f"--out: {file} is an input of this command; name another file."
+        raise UserError(msg)
     if file.is_dir():
         msg = f"--out: {file} is a folder; name a file, such as {file / RESULTS_NAME}."
         raise UserError(msg)
@@ -70,6 +83,7 @@ def metrics_json(ids: Sequence[str], metrics: Iterable[MetricScores]) -> dict[st
             "rows": metric.rows,
             "undefined": metric.undefined,
             "failed": metric.failed,
+            "left_out": metric.left_out,
             "individual_scores": dict(zip(ids, metric.individual_scores, strict=True)),
             "statuses": dict(zip(ids, metric.statuses, strict=True)),
         }

@@ -18,9 +18,12 @@ from haystack_eval_ext._cli.faults import plain
 from haystack_eval_ext.runs.evaluation import MetricScores
 
 _LISTED = 10
+# A key may be a whole document.
+_ENTRY_WIDTH = 60
 _PROSE_WIDTH = 100
 # Whoever reads a pipe wants each metric on one line.
 _PIPE_WIDTH = 400
+_NARROWEST = 60
 
 
 def console() -> Console:
@@ -30,7 +33,10 @@ def console() -> Console:
     :returns: A console on the present stdout.
     """
     piped = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(width=_PIPE_WIDTH if piped else None, markup=False, highlight=False, emoji=False)
+    screen = Console(width=_PIPE_WIDTH if piped else None, markup=False, highlight=False, emoji=False)
+    # Below that names and numbers would be cut; a terminal wraps lines that are too long.
+    screen.width = max(screen.width, _NARROWEST)
+    return screen
 
 
 def number(value: float) -> str:
@@ -76,7 +82,7 @@ def print_table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[st
 
 def print_list(out: Console, heading: str, entries: Sequence[object]) -> None:
     """
-    Print how many entries there are and the first ten of them; nothing if there are none.
+    Print how many entries there are and the first ten of them, long ones cut; nothing if there are none.
 
     :param out: The console.
     :param heading: What they are, and what becomes of them.
@@ -84,12 +90,15 @@ def print_list(out: Console, heading: str, entries: Sequence[object]) -> None:
     """
     if not entries:
         return
-    shown = ", ".join(
-        " + ".join(map(str, entry)) if isinstance(entry, list) else str(entry) for entry in entries[:_LISTED]
-    )
+    shown = ", ".join(map(_shortened, entries[:_LISTED]))
     more = f", and {len(entries) - _LISTED} more" if len(entries) > _LISTED else ""
     out.print()
     print_text(out, f"{heading} ({len(entries)}): {shown}{more}")
+
+
+def _shortened(entry: object) -> str:
+    text = " + ".join(map(str, entry)) if isinstance(entry, list) else str(entry)
+    return text if len(text) <= _ENTRY_WIDTH else text[: _ENTRY_WIDTH - 3] + "..."
 
 
 def print_warnings(messages: Iterable[str]) -> None:
@@ -112,11 +121,11 @@ def print_scores(out: Console, metrics: Iterable[MetricScores], *, rows: str) ->
     :param rows: Heading of the number of rows.
     """
     lines = [
-        (metric.name, number(metric.score), str(metric.rows), str(metric.undefined), str(metric.failed))
+        (metric.name, number(metric.score), *map(str, (metric.rows, metric.undefined, metric.failed, metric.left_out)))
         for metric in metrics
     ]
     out.print()
-    print_table(out, ("Metric", "Score", rows, "Undefined", "Failed"), lines)
+    print_table(out, ("Metric", "Score", rows, "Undefined", "Failed", "Left out"), lines)
 
 
 def print_catalog(out: Console, found: dict[str, list[dict[str, Any]]]) -> None:
@@ -153,7 +162,7 @@ def _print_entry(out: Console, entry: dict[str, Any], fields: dict[str, list[str
         "": [entry["summary"]],
         "range": [f"{bounds}, {entry['direction'] or 'direction not stated'}"],
         **fields,
-        "source": [entry["source"]],
+        "source": [entry["source"] or "not stated"],
     }
     for name, texts in fields.items():
         for place, text in enumerate(filter(None, texts)):

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every retrieval evaluator shares: parameters, sockets, and the way from Documents to scores."""
 
-import math
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -10,14 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from haystack import Document, component, logging
 
+from haystack_eval_ext._parameters import is_number
 from haystack_eval_ext._rows import document_rows, with_checked_documents
 from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, report_undefined
+from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext.retrieval._judging import Duplicates, Judging, Matching, Reach, match_keys, never_retrieved
-from haystack_eval_ext.retrieval._keys import Key, Keys, make_keys
+from haystack_eval_ext.retrieval._keys import Keys
 from haystack_eval_ext.retrieval._labels import LabelReader
-from haystack_eval_ext.retrieval._names import Measure, parse_measures
+from haystack_eval_ext.retrieval._names import parse_measures
 from haystack_eval_ext.retrieval._ranking import JudgedRanking
-from haystack_eval_ext.retrieval.measures import MEASURES, evaluate
+from haystack_eval_ext.retrieval.measures import MEASURES, Measure, evaluate
 
 logger = logging.getLogger(__name__)
 
@@ -27,11 +28,11 @@ _QUICKLY_SEARCHED = 20_000
 DocumentRows = list[list[Document]] | list[Document]
 
 
-class Evaluation(NamedTuple):
-    """The scores of a batch, measure by measure, and the labels that no ranking contains."""
+class BatchScores(NamedTuple):
+    """The scores of a batch, measure by measure, and the labels that no ranking contains; None: not looked for."""
 
     scores: dict[str, RowScores]
-    never_retrieved: list[Key]
+    never_retrieved: list[Any] | None
 
 
 @dataclass(eq=False)
@@ -60,9 +61,7 @@ class RetrievalEvaluation:
         """
         check_on_undefined(self.on_undefined)
         threshold = self.relevance_threshold
-        if threshold is not None and (
-            not isinstance(threshold, int | float) or isinstance(threshold, bool) or not math.isfinite(threshold)
-        ):
+        if threshold is not None and not is_number(threshold):
             msg = f"relevance_threshold must be a finite number, or None for every grade above 0, but is {threshold!r}."
             raise ValueError(msg)
         if self.judging.matching == "span":
@@ -81,28 +80,49 @@ class RetrievalEvaluation:
                 raise ValueError(msg)
 
     def run(
-        self, ground_truth_documents: DocumentRows, retrieved_documents: DocumentRows, *, find_dead: bool | None
-    ) -> Evaluation:
+        self,
+        ground_truth_documents: DocumentRows,
+        retrieved_documents: DocumentRows,
+        *,
+        find_never_retrieved: bool | None,
+    ) -> BatchScores:
         """
         Evaluate a batch.
 
         :param ground_truth_documents: The labels of each question.
         :param retrieved_documents: The ranking of each question.
-        :param find_dead: Whether to look for labels that no ranking contains; None: if that is quick.
+        :param find_never_retrieved: Whether to look for labels that no ranking contains; None: if that is quick, and
+            there are several questions, so that it means something.
         :returns: The scores.
         :raises ValueError: If rows, grades or fields cannot be scored.
         :raises TypeError: If something is not a Document or a grade is not a number.
         :raises UndefinedScore: If a row is undefined and ``on_undefined`` is "raise".
         """
         rows = document_rows(ground_truth_documents=ground_truth_documents, retrieved_documents=retrieved_documents)
-
-        def compute(truths: list[list[Document]], retrieved: list[list[Document]]) -> Evaluation:
-            ranking = self.judging.judge(truths, retrieved, self._reach(), self.relevance_threshold)
-            wanted = ranking.retrieved.sum() <= _QUICKLY_SEARCHED if find_dead is None else find_dead
-            dead = self._find_dead_labels(truths, retrieved, ranking) if wanted else []
-            return Evaluation(self.score(ranking), dead)
-
-        return with_checked_documents(compute, rows)
+        ranking = with_checked_documents(
+            lambda truths, retrieved: self.judging.judge(truths, retrieved, self._reach(), self.relevance_threshold),
+            rows,
+        )
+        scores = self.score(ranking)
+        if find_never_retrieved is None:
+            find_never_retrieved = ranking.n_queries > 1 and ranking.retrieved.sum() <= _QUICKLY_SEARCHED
+        if not find_never_retrieved or self.judging.matching != "exact":
+            return BatchScores(scores, None)
+        missing: list[Any] = with_checked_documents(
+            lambda truths, retrieved: never_retrieved(
+                truths, retrieved, ranking, self.judging, self.relevance_threshold
+            ),
+            rows,
+        )
+        if missing:
+            logger.warning(
+                "{evaluator}: no ranking of this run contains {n} of the relevant documents. Check that both sides "
+                "mean the same by {field}; the output 'never_retrieved' lists them.",
+                evaluator=self.name,
+                n=len(missing),
+                field=self.judging.document_comparison_field,
+            )
+        return BatchScores(scores, missing)
 
     def score(self, ranking: JudgedRanking) -> dict[str, RowScores]:
         """
@@ -113,14 +133,14 @@ class RetrievalEvaluation:
         :raises UndefinedScore: If a row is undefined and ``on_undefined`` is "raise".
         """
         values = {str(measure): evaluate(measure, ranking, self.relevance_threshold) for measure in self.measures}
-        self._report_undefined(values)
+        self._report_undefined(values, ranking)
         return {name: aggregate(column, self.on_undefined) for name, column in values.items()}
 
-    def _report_undefined(self, values: dict[str, np.ndarray]) -> None:
+    def _report_undefined(self, values: dict[str, np.ndarray], ranking: JudgedRanking) -> None:
         """One message for all measures that are undefined for the same reason."""
         for needs_relevant, reason in (
             (True, "no relevant documents"),
-            (False, "no documents retrieved"),
+            (False, "no documents within the cut-off"),
         ):
             columns = [
                 np.isnan(column)
@@ -128,7 +148,9 @@ class RetrievalEvaluation:
                 if MEASURES[measure.name].needs_relevant == needs_relevant
             ]
             if columns:
-                report_undefined(np.any(columns, axis=0), self.on_undefined, metric=self.name, reason=reason)
+                report_undefined(
+                    np.any(columns, axis=0), self.on_undefined, metric=self.name, reason=reason, names=ranking.names
+                )
 
     def _reach(self) -> Reach:
         measures = self.measures
@@ -142,28 +164,13 @@ class RetrievalEvaluation:
             and all(MEASURES[measure.name].first_hit_only and not measure.parameters for measure in measures),
         )
 
-    def _find_dead_labels(
-        self, truths: list[list[Document]], retrieved: list[list[Document]], ranking: JudgedRanking
-    ) -> list[Key]:
-        if self.judging.matching != "exact":
-            return []
-        dead = never_retrieved(truths, retrieved, ranking, make_keys(self.judging.document_comparison_field).of)
-        if dead:
-            logger.warning(
-                "{evaluator}: {n} relevant documents of the ground truth are in no ranking of this run. "
-                "Check that both sides mean the same by {field}; the output 'never_retrieved' lists them.",
-                evaluator=self.name,
-                n=len(dead),
-                field=self.judging.document_comparison_field,
-            )
-        return dead
-
 
 def evaluate_keys(
     measures: list[str],
     rankings: list[list[str]],
     labels: list[dict[str, float]],
     *,
+    ids: list[str] | None = None,
     relevance_threshold: float | None = None,
     on_undefined: OnUndefined = "zero",
 ) -> dict[str, RowScores]:
@@ -173,6 +180,7 @@ def evaluate_keys(
     :param measures: Names of the measures; text budgets are refused, since keys have no text.
     :param rankings: The keys retrieved for each query, best first.
     :param labels: The grade of each judged key of each query, in the same order.
+    :param ids: Names of the queries, for messages.
     :param relevance_threshold: Lowest relevant grade of the binary measures; None: above 0.
     :param on_undefined: What a query without relevant documents counts as.
     :returns: The scores by measure.
@@ -187,7 +195,7 @@ def evaluate_keys(
     matches = match_keys(truths, rankings, reader, Keys(str))
     sizes = np.fromiter(map(len, rankings), np.int64, len(rankings))
     found = (matches.labels, matches.hits, matches.found, matches.judged)
-    return rules.score(JudgedRanking(len(rankings), sizes, *found))
+    return rules.score(JudgedRanking(len(rankings), sizes, *found, names=ids))
 
 
 class RetrievalEvaluator:
@@ -232,7 +240,7 @@ class RetrievalEvaluator:
         :param on_undefined: What a question without relevant documents counts as: "zero", "nan" (left out of the
             mean), or "raise".
         :raises ValueError: If a parameter has no such value.
-        :raises TypeError: If a parameter has the wrong type.
+        :raises TypeError: If `document_comparison_field` names no field by text.
         """
         if top_k is not None and (not isinstance(top_k, int) or isinstance(top_k, bool) or top_k < 1):
             msg = f"top_k must be a whole number of at least 1, or None for all documents, but is {top_k!r}."
@@ -245,13 +253,31 @@ class RetrievalEvaluator:
         self.overlap_threshold = overlap_threshold
         self.duplicates = duplicates
         self.on_undefined = on_undefined
-        self._evaluation = RetrievalEvaluation(
+        self._rules()
+
+    def _rules(self) -> RetrievalEvaluation:
+        """The parameters as they are now: like Haystack's evaluators, a component follows what is set on it later."""
+        return RetrievalEvaluation(
             name=type(self).__name__,
             measures=[self._measure()],
-            judging=Judging(document_comparison_field, grade_field, matching, overlap_threshold, duplicates),
-            relevance_threshold=relevance_threshold,
-            on_undefined=on_undefined,
+            judging=Judging(
+                self.document_comparison_field,
+                self.grade_field,
+                self.matching,
+                self.overlap_threshold,
+                self.duplicates,
+            ),
+            relevance_threshold=self.relevance_threshold,
+            on_undefined=self.on_undefined,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Serialize the component.
+
+        :returns: Haystack's dictionary form.
+        """
+        return parameters_to_dict(self)
 
     def _measure(self) -> Measure:
         """The measure of this component, from its parameters."""
@@ -275,5 +301,7 @@ class RetrievalEvaluator:
         :raises TypeError: If something is not a Document, or a grade is not a number; the message names input and row.
         :raises UndefinedScore: If a question has no relevant documents and ``on_undefined`` is "raise".
         """
-        (scores,) = self._evaluation.run(ground_truth_documents, retrieved_documents, find_dead=False).scores.values()
+        (scores,) = (
+            self._rules().run(ground_truth_documents, retrieved_documents, find_never_retrieved=False).scores.values()
+        )
         return scores._asdict()

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 from haystack import logging
 
+from haystack_eval_ext._parameters import check_choice, is_number
 from haystack_eval_ext._text import count_words
 from haystack_eval_ext.retrieval import _passages
-from haystack_eval_ext.retrieval._keys import grade_getter, has_key, make_keys
+from haystack_eval_ext.retrieval._keys import grade_getter, has_key, make_keys, read_fields
 from haystack_eval_ext.retrieval._labels import LabelReader
 from haystack_eval_ext.retrieval._ranking import Found, Hits, JudgedRanking, Matches, reaches
 
@@ -68,11 +69,10 @@ class Judging:
         """
         make_keys(self.document_comparison_field)
         grade_getter(self.grade_field)
-        _check_choice("matching", self.matching, get_args(Matching))
-        _check_choice("duplicates", self.duplicates, get_args(Duplicates))
-        threshold = self.overlap_threshold
-        if not isinstance(threshold, int | float) or isinstance(threshold, bool) or not 0 < threshold <= 1:
-            msg = f"overlap_threshold must be above 0 and at most 1, but is {threshold!r}."
+        check_choice("matching", self.matching, get_args(Matching))
+        check_choice("duplicates", self.duplicates, get_args(Duplicates))
+        if not is_number(self.overlap_threshold) or not 0 < self.overlap_threshold <= 1:
+            msg = f"overlap_threshold must be above 0 and at most 1, but is {self.overlap_threshold!r}."
             raise ValueError(msg)
         if self.matching == "overlap" and self.document_comparison_field != "content":
             msg = (
@@ -112,7 +112,8 @@ class Judging:
         keys = make_keys(self.document_comparison_field)
         grade = grade_getter(self.grade_field)
         if self.duplicates == "drop":
-            retrieved = [_without_copies(documents, keys.of) for documents in retrieved]
+            copy_key = _passages.place_key(keys.of) if self.matching == "span" else keys.of
+            retrieved = [_without_copies(documents, copy_key) for documents in retrieved]
         sizes = np.fromiter(map(len, retrieved), np.int64, len(retrieved))
         near = retrieved
         if reach.documents is not None and reach.documents < sizes.max():
@@ -130,7 +131,7 @@ class Judging:
             else:
                 matches = match_keys(truths, near, reader, keys, each=each)
         reader.warn_of_odd_grades(matches.labels)
-        self._check_fields(truths, retrieved, keys.of, reader.without_key, matches)
+        self._check_fields(truths, near, keys.of, reader.without_key, matches)
         return JudgedRanking(
             n_queries=len(truths),
             retrieved=sizes,
@@ -270,8 +271,9 @@ def never_retrieved(
     truths: Sequence[Sequence[Any]],
     retrieved: Sequence[Sequence[Any]],
     ranking: JudgedRanking,
-    key: Callable[[Any], Key],
-) -> list[Key]:
+    judging: Judging,
+    level: float | None,
+) -> list[Any]:
     """
     Find the relevant labels that no ranking of the whole run contains: they can never be found.
 
@@ -280,20 +282,25 @@ def never_retrieved(
     :param truths: The ground truth of each question.
     :param retrieved: The retrieved documents of each question.
     :param ranking: The same batch, judged.
-    :param key: Reads the key of a document.
-    :returns: Their keys, in order of appearance.
+    :param judging: How it was judged.
+    :param level: Lowest relevant grade, or None for every grade above 0.
+    :returns: Their compared fields, in order of appearance.
     """
-    relevance = ranking.relevance(None)
+    key, grade = make_keys(judging.document_comparison_field).of, grade_getter(judging.grade_field)
+    relevance = ranking.relevance(level)
     incomplete = np.flatnonzero(relevance.total > relevance.found_count(None))
-    missing = dict.fromkeys(
-        name for row in incomplete.tolist() for name in map(key, truths[row]) if name is not None and name != ""
-    )
+    missing: dict[Key, Document] = {}
+    for row in incomplete.tolist():
+        for document in truths[row]:
+            name, value = key(document), grade(document)
+            if has_key(name) and reaches(1.0 if value is None else value, level):
+                missing.setdefault(name, document)
     left = set(missing)
     for documents in retrieved:
         if not left:
             break
         left.difference_update(map(key, documents))
-    return [name for name in missing if name in left]
+    return [read_fields(missing[name], judging.document_comparison_field) for name in missing if name in left]
 
 
 def _as_array(numbers: list[int]) -> IntArray:
@@ -331,9 +338,3 @@ def _words_of(retrieved: Sequence[Sequence[Document]]) -> IntArray:
                 counts[text] = count_words(text)
             words.append(counts[text])
     return np.array(words, dtype=np.int64)
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        msg = f"{name} must be one of {', '.join(map(repr, choices))}, but is {value!r}."
-        raise ValueError(msg)

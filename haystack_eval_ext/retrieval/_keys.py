@@ -149,6 +149,21 @@ def make_keys(document_comparison_field: str | list[str]) -> Keys:
     return Keys(composite)
 
 
+def read_fields(document: Document, document_comparison_field: str | list[str]) -> Any:
+    """
+    Read what is compared, as it stands in the document.
+
+    :param document: A Document.
+    :param document_comparison_field: A field, or a list of fields.
+    :returns: The value of the field, or a list of the values.
+    """
+    if isinstance(document_comparison_field, list):
+        return [read_fields(document, field) for field in document_comparison_field]
+    if document_comparison_field in ("content", "id"):
+        return getattr(document, document_comparison_field)
+    return _look_up(document.meta, document_comparison_field.removeprefix("meta."))
+
+
 def has_key(key: Key) -> bool:
     """
     Tell whether a Document has a key at all.

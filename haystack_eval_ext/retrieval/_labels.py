@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from array import array
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_LARGEST_GRADE = 1e100  # sums of grades stay finite
 _STEPS_PER_GRADE = 20  # people grade in halves, quarters, tenths or twentieths; similarities have no steps
 
 
@@ -112,7 +112,7 @@ class LabelReader:
         :raises TypeError: If a grade is not a number.
         """
         grades = _as_floats(self._grades)
-        if grades is None or not np.isfinite(grades).all():
+        if grades is None or not (np.abs(grades) <= _LARGEST_GRADE).all():
             for row, truth in enumerate(truths):
                 for position, document in enumerate(truth):
                     self._checked_grade(document, row, position)
@@ -128,6 +128,12 @@ class LabelReader:
         """
         if self._surely_grades or self._grade_field is None:
             return
+        if self._grade_field != "score" and self._grades and self._grades.count(None) == len(self._grades):
+            logger.warning(
+                "No label in ground_truth_documents has the field '{field}', so that all of them count alike. If that "
+                "is meant, set grade_field=None; else correct its name.",
+                field=self._grade_field,
+            )
         broken = labels.grade[labels.grade != np.floor(labels.grade)] * _STEPS_PER_GRADE
         fractional = np.abs(broken - np.round(broken)) > 1e-6  # noqa: PLR2004 - rounding noise of 0.05 and its like
         if 2 * fractional.sum() > len(labels.grade):
@@ -156,16 +162,20 @@ class LabelReader:
         if grade is None:
             return 1.0
         place = f"ground_truth_documents[{row}][{position}]"
-        if not isinstance(grade, Real):
+        if not hasattr(type(grade), "__float__"):
             msg = f"{place}: the grade in '{self._grade_field}' must be a number, but is {describe(grade)}."
             raise TypeError(msg)
-        if not math.isfinite(grade):
+        try:
+            value = float(grade)
+        except OverflowError:
+            value = math.inf
+        if not abs(value) <= _LARGEST_GRADE:
             msg = (
-                f"{place}: the grade in '{self._grade_field}' must be finite, but is {float(grade)}. "
-                "Correct the label, or set grade_field=None so that all labels count alike."
+                f"{place}: the grade in '{self._grade_field}' must be finite and at most {_LARGEST_GRADE:g}, but is "
+                f"{value:g}. Correct the label, or set grade_field=None so that all labels count alike."
             )
             raise ValueError(msg)
-        return float(grade)
+        return value
 
 
 def _as_floats(grades: list[Any]) -> FloatArray | None:
@@ -174,9 +184,9 @@ def _as_floats(grades: list[Any]) -> FloatArray | None:
         return np.ones(len(grades))
     try:
         return np.array(array("d", grades))
-    except TypeError:
+    except (TypeError, OverflowError):
         pass
     try:
         return np.array(array("d", [1.0 if grade is None else grade for grade in grades]))
-    except TypeError:
+    except (TypeError, OverflowError):
         return None

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from haystack_eval_ext.retrieval.measures import MEASURES, Value
+from haystack_eval_ext.retrieval.measures import MEASURES, Measure, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,28 +18,6 @@ _SEPARATOR = re.compile(r"[\s,]+(?![^(]*\))")
 # Far beyond any ranking, and safe in 64-bit arithmetic.
 _DEEPEST = 1_000_000_000
 _ALIASES = {alias: name for name, definition in MEASURES.items() for alias in (name, *definition.aliases)}
-
-
-class Measure(NamedTuple):
-    """
-    A measure with its parameters and cut-off.
-
-    :param name: Name in :data:`MEASURES`.
-    :param parameters: Parameters that differ from their defaults, by name.
-    :param cutoff: Number of documents, or of words, that count; None for all.
-    :param in_words: Whether the cut-off is a text budget.
-    """
-
-    name: str
-    parameters: tuple[tuple[str, Value], ...] = ()
-    cutoff: int | None = None
-    in_words: bool = False
-
-    def __str__(self) -> str:
-        """The name in ir_measures' form, which :func:`parse_measure` reads back."""
-        parameters = ",".join(f"{name}={value!r}" for name, value in self.parameters)
-        cutoff = "" if self.cutoff is None else f"@{self.cutoff}{'w' if self.in_words else ''}"
-        return f"{self.name}{f'({parameters})' if parameters else ''}{cutoff}"
 
 
 def make_measure(name: str, *, cutoff: int | None = None, in_words: bool = False, **parameters: Value) -> Measure:
@@ -66,7 +44,7 @@ def make_measure(name: str, *, cutoff: int | None = None, in_words: bool = False
             raise ValueError(msg)
         expected = definition.parameters[parameter]
         if not expected.accepts(value):
-            msg = f"{definition.name}: {parameter} is the {expected.description}, but is {value!r}."
+            msg = f"{definition.name} cannot have {parameter}={value!r}; {parameter} is {expected.description}."
             raise ValueError(msg)
     if cutoff is None and definition.cutoff == "required":
         msg = f"{definition.name} needs a cut-off, for example {definition.name}@10."

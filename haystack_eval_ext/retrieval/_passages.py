@@ -16,9 +16,9 @@ import numpy as np
 from haystack import logging
 
 from haystack_eval_ext._rows import describe
-from haystack_eval_ext._text import normalize, overlap_tokens
+from haystack_eval_ext._text import normalize, overlap_tokens, words
 from haystack_eval_ext.retrieval._keys import Keys, has_key
-from haystack_eval_ext.retrieval._ranking import Found, Hits, Labels, Matches, number_within
+from haystack_eval_ext.retrieval._ranking import Found, Hits, Matches, Parts, number_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from haystack_eval_ext.retrieval._keys import Key
     from haystack_eval_ext.retrieval._labels import LabelReader
-    from haystack_eval_ext.retrieval._ranking import FloatArray, IntArray
+    from haystack_eval_ext.retrieval._ranking import FloatArray, IntArray, Labels
 
 logger = logging.getLogger(__name__)
 
@@ -35,18 +35,23 @@ _SPAN_FIELDS = ("start", "end")
 
 
 class _Pair(NamedTuple):
-    """A retrieved chunk and a label that it satisfies, or part of which it covers."""
+    """A retrieved chunk and a label that it satisfies, or of which it covers characters."""
 
     query: int
     rank: int
     label: int
-    share: float
+    covered: int = 0
 
 
-class _Passage(NamedTuple):
-    text: str
-    tokens: Counter[str]
-    n_tokens: int
+class _Passage:
+    """A text in the forms that are compared."""
+
+    def __init__(self, text: str) -> None:
+        plain = normalize(text)
+        #: Its words between blanks, so that "art" is not found in "party".
+        self.text = f" {' '.join(words(plain))} "
+        self.tokens = Counter(overlap_tokens(plain))
+        self.n_tokens = self.tokens.total()
 
 
 def overlaps(
@@ -71,9 +76,7 @@ def overlaps(
 
     def passage(text: str) -> _Passage:
         if text not in passages:
-            plain = normalize(text)
-            tokens = overlap_tokens(plain)
-            passages[text] = _Passage(plain, Counter(tokens), len(tokens))
+            passages[text] = _Passage(text)
         return passages[text]
 
     pairs: list[_Pair] = []
@@ -85,17 +88,15 @@ def overlaps(
                 without_key += 1
                 continue
             chunk = passage(document.content)
-            pairs.extend(
-                _Pair(query, rank, number, 1.0) for label, number in labels if _satisfies(chunk, label, threshold)
-            )
-    return _assemble(reader.labels(truths), pairs, without_key, each=each, whole=True)
+            pairs.extend(_Pair(query, rank, number) for label, number in labels if _satisfies(chunk, label, threshold))
+    return _assemble(reader.labels(truths), pairs, without_key, each=each)
 
 
 def _satisfies(chunk: _Passage, label: _Passage, threshold: float) -> bool:
+    if not label.n_tokens:
+        return False  # nothing but punctuation or white space
     if label.text in chunk.text:
         return True
-    if not label.n_tokens:
-        return False
     shared = sum(min(times, chunk.tokens.get(token, 0)) for token, times in label.tokens.items())
     return shared >= threshold * label.n_tokens
 
@@ -118,6 +119,21 @@ def checked_span_keys(truths: Sequence[Sequence[Document]], key: Callable[[Docum
         return (name, *_label_offsets(document)) if has_key(name) else None
 
     return Keys(span_key)
+
+
+def place_key(key: Callable[[Document], Key]) -> Callable[[Document], Key]:
+    """
+    Make the key by which chunks are copies of each other: the same characters of the same document.
+
+    :param key: Reads the key of the document that a chunk was cut from.
+    :returns: A function from a chunk to its key.
+    """
+
+    def of(chunk: Document) -> Key:
+        name = key(chunk)
+        return (name, chunk.meta.get("split_idx_start"), len(chunk.content or "")) if has_key(name) else None
+
+    return of
 
 
 def _label_offsets(document: Document) -> tuple[Any, Any]:
@@ -160,6 +176,7 @@ def spans(
     :raises ValueError: If a chunk of a labelled document has no ``meta["split_idx_start"]``.
     """
     pairs: list[_Pair] = []
+    lengths: list[int] = []
     without_key = 0
     offsets = _OffsetCheck()
     for query, (numbers, truth, documents) in enumerate(zip(reader.read(truths), truths, retrieved, strict=True)):
@@ -167,6 +184,7 @@ def spans(
         texts = {(key(label), *_label_offsets(label)): label.content for label in truth}
         for place, number in numbers.items():
             label_name, begin, stop = cast("tuple[Key, int, int]", place)
+            lengths.append(stop - begin)
             spans_of.setdefault(label_name, []).append(_Span(number, begin, stop, texts[label_name, begin, stop]))
         for rank, document in enumerate(documents, start=1):
             name = key(document)
@@ -179,9 +197,9 @@ def spans(
                 offsets.compare(span, start, text)
                 covered = span.cover(start, start + len(text))
                 if covered:
-                    pairs.append(_Pair(query, rank, span.number, covered / (span.end - span.start)))
+                    pairs.append(_Pair(query, rank, span.number, covered))
     offsets.report()
-    return _assemble(reader.labels(truths), pairs, without_key, each=False, whole=False)
+    return _assemble(reader.labels(truths), pairs, without_key, lengths=lengths)
 
 
 def _chunk_start(document: Document, place: str) -> int:
@@ -259,22 +277,31 @@ class _OffsetCheck:
             )
 
 
-def _assemble(labels: Labels, pairs: list[_Pair], without_key: int, *, each: bool, whole: bool) -> Matches:
-    """Pairs, ordered by query and rank, as flat arrays; ``whole``: the first pair of a label finds all of it."""
-    query, rank, number = (np.array([pair[i] for pair in pairs], dtype=np.int64) for i in range(3))
+def _assemble(
+    labels: Labels, pairs: list[_Pair], without_key: int, *, each: bool = False, lengths: list[int] | None = None
+) -> Matches:
+    """
+    Put pairs, ordered by query and rank, into flat arrays.
+
+    With lengths of the labels, a pair finds the part that it covers, else the first pair of a label finds it whole.
+    """
+    query, rank, number, covered = (np.array(column, dtype=np.int64) for column in _columns(pairs))
     label = labels.places(query, number)
-    share = np.array([pair.share for pair in pairs], dtype=np.float64)
     judged = _documents(query, rank, labels.grade[label])
-    if whole:
-        first = np.zeros(len(pairs), dtype=np.bool_)
-        first[np.unique(label, return_index=True)[1]] = True
-        query, rank, label = query[first], rank[first], label[first]
-    grade = labels.grade[label]
+    if lengths is None:
+        first = np.unique(label, return_index=True)[1]
+        query, rank, label, covered = query[first], rank[first], label[first], covered[first]
     # The best label of a chunk comes first, as it would in the ideal ranking.
-    order = np.lexsort((-grade, rank, query))
-    query, rank, grade, share = query[order], rank[order], grade[order], share if whole else share[order]
-    found = Found(query, rank, grade, _positions(query, rank), None if whole else share)
+    order = np.lexsort((-labels.grade[label], rank, query))
+    query, rank, label, covered = query[order], rank[order], label[order], covered[order]
+    grade = labels.grade[label]
+    parts = None if lengths is None else Parts(label, covered, np.array(lengths, dtype=np.int64))
+    found = Found(query, rank, grade, _positions(query, rank), parts)
     return Matches(labels, judged if each else _documents(query, rank, grade), found, judged, without_key)
+
+
+def _columns(pairs: list[_Pair]) -> list[list[int]]:
+    return [[pair[column] for pair in pairs] for column in range(len(_Pair._fields))]
 
 
 def _documents(query: IntArray, rank: IntArray, grade: FloatArray) -> Hits:

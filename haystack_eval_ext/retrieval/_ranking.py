@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,14 @@ class Hits(NamedTuple):
         return Hits(self.query[index], self.rank[index], self.grade[index])
 
 
+class Parts(NamedTuple):
+    """What of each label was found, where labels are spans of characters."""
+
+    label: IntArray  # per found part
+    covered: IntArray  # characters, per found part
+    length: IntArray  # per label
+
+
 class Found(NamedTuple):
     """Labels at the first rank that satisfies them, by query and rank; one entry per label, or per part of one."""
 
@@ -44,13 +52,13 @@ class Found(NamedTuple):
     # Labels that one document satisfies together take successive positions, so that a gain is never discounted less
     # than in the ideal ranking. Equal to rank wherever a document satisfies one label.
     position: IntArray
-    share: FloatArray | None = None  # None: every label is found whole
+    parts: Parts | None = None  # None: every label is found whole
 
     def where(self, mask: BoolArray) -> Found:
         """The found labels at which the mask is true."""
         index = np.flatnonzero(mask)
-        share = None if self.share is None else self.share[index]
-        return Found(self.query[index], self.rank[index], self.grade[index], self.position[index], share)
+        parts = self.parts and self.parts._replace(label=self.parts.label[index], covered=self.parts.covered[index])
+        return Found(self.query[index], self.rank[index], self.grade[index], self.position[index], parts)
 
 
 class Labels(NamedTuple):
@@ -88,6 +96,7 @@ class JudgedRanking:
     :param found: The labels that were found.
     :param judged: The retrieved documents that carry a label, later copies of a document included.
     :param words: Words of each retrieved document, flat; only there when a measure has a text budget.
+    :param names: Names of the queries, for messages; None: they are rows.
     """
 
     n_queries: int
@@ -97,6 +106,7 @@ class JudgedRanking:
     found: Found
     judged: Hits
     words: IntArray | None = None
+    names: list[str] | None = None
     # Several measures at several cut-offs share these, so that each is computed once per batch.
     _levels: dict[float | None, Relevance] = field(default_factory=dict, repr=False)
     _gains: dict[bool, tuple[FloatArray, FloatArray]] = field(default_factory=dict, repr=False)
@@ -193,7 +203,8 @@ class Relevance:
         :param grade: Grades.
         :returns: True where a grade reaches the level.
         """
-        return reaches(grade, self._level)
+        reached: BoolArray = reaches(grade, self._level)
+        return reached
 
     @cached_property
     def found(self) -> Found:
@@ -240,21 +251,24 @@ class Relevance:
         :param depth: How many documents count: a number, one per query, or None for all.
         :returns: A count per query.
         """
-        found = self.found
-        if found.share is None and found.query is self.hits.query:
-            return self.count(depth)
-        near = cut(found, depth)
-        share = None if found.share is None else found.share[near]
-        return np.bincount(found.query[near], share, self._ranking.n_queries)
+        found, ranking = self.found, self._ranking
+        if found.parts is None:
+            if found.query is self.hits.query:
+                return self.count(depth)
+            return np.bincount(found.query[cut(found, depth)], minlength=ranking.n_queries)
+        near, parts = cut(found, depth), found.parts
+        # Characters are summed before they are divided, so that a label which is covered whole counts exactly 1.
+        covered = np.bincount(parts.label[near], parts.covered[near], len(parts.length))
+        return np.bincount(ranking.labels.query, covered / parts.length, ranking.n_queries)
 
 
-def reaches(grade: FloatArray, level: float | None) -> BoolArray:
+def reaches(grade: Any, level: float | None) -> Any:
     """
     Tell which grades are relevant.
 
-    :param grade: Grades.
+    :param grade: A grade, or an array of grades.
     :param level: Lowest relevant grade, or None for every grade above 0.
-    :returns: True where a grade reaches the level.
+    :returns: True, or an array with True, where a grade reaches the level.
     """
     return grade > 0 if level is None else grade >= level
 

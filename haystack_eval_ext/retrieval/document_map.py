@@ -5,7 +5,8 @@
 from haystack import component
 
 from haystack_eval_ext.retrieval._base import RetrievalEvaluator
-from haystack_eval_ext.retrieval._names import Measure, make_measure
+from haystack_eval_ext.retrieval._names import make_measure
+from haystack_eval_ext.retrieval.measures import Measure
 
 
 @component

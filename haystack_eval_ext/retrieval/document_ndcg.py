@@ -6,10 +6,12 @@ from typing import Literal
 
 from haystack import component
 
+from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.retrieval._base import RetrievalEvaluator
 from haystack_eval_ext.retrieval._judging import Duplicates, Matching
-from haystack_eval_ext.retrieval._names import Measure, make_measure
+from haystack_eval_ext.retrieval._names import make_measure
+from haystack_eval_ext.retrieval.measures import Measure
 
 _DCG = {"linear": "log2", "exponential": "exp-log2"}
 
@@ -66,11 +68,9 @@ class DocumentNDCGEvaluator(RetrievalEvaluator):
         :param duplicates: What a later copy of a retrieved document does: "keep" or "drop".
         :param on_undefined: What a question without a grade above 0 counts as: "zero", "nan" or "raise".
         :raises ValueError: If a parameter has no such value.
-        :raises TypeError: If a parameter has the wrong type.
+        :raises TypeError: If `document_comparison_field` names no field by text.
         """
-        if gain not in _DCG:
-            msg = f"gain must be one of {', '.join(map(repr, _DCG))}, but is {gain!r}."
-            raise ValueError(msg)
+        check_choice("gain", gain, list(_DCG))
         self.gain = gain
         RetrievalEvaluator.__init__(
             self,

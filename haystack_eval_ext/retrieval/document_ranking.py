@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Many measures and cut-offs in one pass; ``haystack-eval metrics`` lists the measures with their sources."""
+"""Many measures and cut-offs in one pass. Source: that of each measure, as ``haystack-eval metrics`` lists them."""
 
 from typing import Any
 
 from haystack import component
 
 from haystack_eval_ext._scores import OnUndefined
+from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext.retrieval._base import DocumentRows, RetrievalEvaluation
 from haystack_eval_ext.retrieval._judging import Duplicates, Judging, Matching
 from haystack_eval_ext.retrieval._names import parse_measures
@@ -68,10 +69,10 @@ class DocumentRankingEvaluator:
             Judged only).
         :param on_undefined: What a question without relevant documents counts as: "zero", "nan" or "raise".
         :param find_never_retrieved: Whether to look for relevant documents that no ranking of the batch contains, for
-            any question, as labels do that were written for another index. It costs a second look at each retrieved
-            document, about as much as all measures together; None: up to 20,000 retrieved documents.
+            any question, as labels do that were written for another index; with ``matching="exact"``. It costs a second
+            look at each retrieved document. None: with several questions and up to 20,000 retrieved documents.
         :raises ValueError: If a parameter has no such value, or a measure is unknown; near names are listed.
-        :raises TypeError: If a parameter has the wrong type.
+        :raises TypeError: If `measures` or `document_comparison_field` does not hold text.
         """
         self.measures = measures
         self.document_comparison_field = document_comparison_field
@@ -82,13 +83,31 @@ class DocumentRankingEvaluator:
         self.duplicates = duplicates
         self.on_undefined = on_undefined
         self.find_never_retrieved = find_never_retrieved
-        self._evaluation = RetrievalEvaluation(
+        self._rules()
+
+    def _rules(self) -> RetrievalEvaluation:
+        """The parameters as they are now."""
+        return RetrievalEvaluation(
             name=type(self).__name__,
-            measures=parse_measures(measures),
-            judging=Judging(document_comparison_field, grade_field, matching, overlap_threshold, duplicates),
-            relevance_threshold=relevance_threshold,
-            on_undefined=on_undefined,
+            measures=parse_measures(self.measures),
+            judging=Judging(
+                self.document_comparison_field,
+                self.grade_field,
+                self.matching,
+                self.overlap_threshold,
+                self.duplicates,
+            ),
+            relevance_threshold=self.relevance_threshold,
+            on_undefined=self.on_undefined,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Serialize the component.
+
+        :returns: Haystack's dictionary form.
+        """
+        return parameters_to_dict(self)
 
     @component.output_types(
         score=float,
@@ -97,7 +116,7 @@ class DocumentRankingEvaluator:
         scores=dict[str, float],
         scores_by_row=dict[str, list[float]],
         results=dict[str, dict[str, Any]],
-        never_retrieved=list[Any],
+        never_retrieved=list[Any] | None,
     )
     def run(self, ground_truth_documents: DocumentRows, retrieved_documents: DocumentRows) -> dict[str, Any]:
         """
@@ -111,15 +130,15 @@ class DocumentRankingEvaluator:
             - `scores`: the mean of each measure;
             - `scores_by_row`: the individual scores of each measure;
             - `results`: score, individual scores and statuses of each measure, as `EvaluationRunResult` takes them;
-            - `never_retrieved`: the compared fields of the relevant documents that no ranking of the batch contains,
-              for any question; with ``matching="exact"``, and if ``find_never_retrieved`` asks for it.
+            - `never_retrieved`: the compared fields of the relevant documents that no ranking of the batch contains;
+              None if they were not looked for.
         :raises ValueError: If there are no rows, the inputs differ in length, a grade is not finite, or no document
             of a side has the compared field.
         :raises TypeError: If something is not a Document, or a grade is not a number; the message names input and row.
         :raises UndefinedScore: If a question has no relevant documents and ``on_undefined`` is "raise".
         """
-        scores, dead = self._evaluation.run(
-            ground_truth_documents, retrieved_documents, find_dead=self.find_never_retrieved
+        scores, missing = self._rules().run(
+            ground_truth_documents, retrieved_documents, find_never_retrieved=self.find_never_retrieved
         )
         results = {measure: rows._asdict() for measure, rows in scores.items()}
         return {
@@ -127,5 +146,5 @@ class DocumentRankingEvaluator:
             "scores": {measure: rows.score for measure, rows in scores.items()},
             "scores_by_row": {measure: rows.individual_scores for measure, rows in scores.items()},
             "results": results,
-            "never_retrieved": [list(key) if isinstance(key, tuple) else key for key in dead],
+            "never_retrieved": missing,
         }

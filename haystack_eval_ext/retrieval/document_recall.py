@@ -7,10 +7,12 @@ from typing import Literal
 
 from haystack import component
 
+from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.retrieval._base import RetrievalEvaluator
 from haystack_eval_ext.retrieval._judging import Duplicates, Matching
-from haystack_eval_ext.retrieval._names import Measure, make_measure
+from haystack_eval_ext.retrieval._names import make_measure
+from haystack_eval_ext.retrieval.measures import Measure
 
 _MODES = ("single_hit", "multi_hit")
 
@@ -73,12 +75,10 @@ class DocumentRecallEvaluator(RetrievalEvaluator):
             "single_hit".
         :param on_undefined: What a question without relevant documents counts as: "zero", "nan" or "raise".
         :raises ValueError: If a parameter has no such value.
-        :raises TypeError: If a parameter has the wrong type.
+        :raises TypeError: If `document_comparison_field` names no field by text.
         """
         mode_name = mode.value if isinstance(mode, Enum) else mode
-        if mode_name not in _MODES:
-            msg = f"mode must be one of {', '.join(map(repr, _MODES))}, but is {mode!r}."
-            raise ValueError(msg)
+        check_choice("mode", mode_name, _MODES)
         if capped and (mode_name != "multi_hit" or top_k is None):
             msg = f"capped=True needs mode='multi_hit' and a top_k, but mode is {mode_name!r} and top_k is {top_k!r}."
             raise ValueError(msg)

@@ -11,27 +11,23 @@ Conventions are trec_eval's, names are ir_measures'.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from haystack_eval_ext._parameters import is_number
 from haystack_eval_ext.retrieval._ranking import cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from haystack_eval_ext.retrieval._names import Measure
     from haystack_eval_ext.retrieval._ranking import Depth, FloatArray, IntArray, JudgedRanking
 
 Value = bool | int | float | str | None
 
 # 2^grade stays a finite number.
 _HIGHEST_GRADE = 1000
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+_HIGHEST_BETA = 1000
 
 
 class Parameter(NamedTuple):
@@ -44,13 +40,13 @@ class Parameter(NamedTuple):
 
 _JUDGED_ONLY = Parameter(
     default=False,
-    description="True leaves out documents without a judgment before anything else (trec_eval -J)",
+    description="True, which leaves out documents without a judgment before anything else (trec_eval -J), or False",
     accepts=lambda value: isinstance(value, bool),
 )
 _REL = Parameter(
     default=None,
-    description="lowest relevant grade, in place of relevance_threshold",
-    accepts=_is_number,
+    description="the lowest relevant grade, a number, in place of relevance_threshold",
+    accepts=is_number,
 )
 
 
@@ -76,6 +72,28 @@ class Definition(NamedTuple):
         """All parameters that the measure takes, by name."""
         shared = {"judged_only": _JUDGED_ONLY} if self.needs_relevant else {}
         return {**self.own_parameters, **shared, **({} if self.graded or not self.needs_relevant else {"rel": _REL})}
+
+
+class Measure(NamedTuple):
+    """
+    A measure with its parameters and cut-off.
+
+    :param name: Name in :data:`MEASURES`.
+    :param parameters: Parameters that differ from their defaults, by name.
+    :param cutoff: Number of documents, or of words, that count; None for all.
+    :param in_words: Whether the cut-off is a text budget.
+    """
+
+    name: str
+    parameters: tuple[tuple[str, Value], ...] = ()
+    cutoff: int | None = None
+    in_words: bool = False
+
+    def __str__(self) -> str:
+        """The name in ir_measures' form, which ``parse_measure`` reads back."""
+        parameters = ",".join(f"{name}={value!r}" for name, value in self.parameters)
+        cutoff = "" if self.cutoff is None else f"@{self.cutoff}{'w' if self.in_words else ''}"
+        return f"{self.name}{f'({parameters})' if parameters else ''}{cutoff}"
 
 
 MEASURES: dict[str, Definition] = {}
@@ -220,7 +238,7 @@ def average_precision(ranking: JudgedRanking, depth: Depth, level: float | None)
     own_parameters={
         "dcg": Parameter(
             default="log2",
-            description="'log2': the gain is the grade; 'exp-log2': the gain is 2^grade - 1",
+            description="'log2' (the gain is the grade) or 'exp-log2' (the gain is 2^grade - 1)",
             accepts=lambda value: value in ("log2", "exp-log2"),
         )
     },
@@ -228,10 +246,16 @@ def average_precision(ranking: JudgedRanking, depth: Depth, level: float | None)
 )
 def ndcg(ranking: JudgedRanking, depth: Depth, _level: None, dcg: str = "log2") -> FloatArray:
     """Sum of gain / log2(rank + 1) over the first k / the same sum over the ideal ranking, cut at k as well."""
+    if dcg == "exp-log2":
+        _check_highest_grade(ranking, _HIGHEST_GRADE, "The exponential gain of nDCG", "Use the linear gain.")
     actual, ideal = ranking.gains(exponential=dcg == "exp-log2")
     found, best = ranking.relevance(None).found, ranking.ideal
-    # Not cut by a text budget: it would depend on the chunks of the ranking what the best possible one is.
-    near, near_best = cut(found, depth), cut(best, depth if isinstance(depth, int) else None)
+    if isinstance(depth, int):
+        # By position: labels that a document satisfies beyond the first fill places of the ideal ranking as well.
+        near, near_best = cut(found._replace(rank=found.position), depth), cut(best, depth)
+    else:
+        # A text budget does not cut the ideal: what fits into it depends on the chunks of the ranking.
+        near, near_best = cut(found, depth), cut(best, None)
     return _share(
         np.bincount(found.query[near], actual[near], ranking.n_queries),
         np.bincount(best.query[near_best], ideal[near_best], ranking.n_queries),
@@ -285,22 +309,15 @@ def bpref(ranking: JudgedRanking, _depth: None, level: float | None) -> FloatArr
     own_parameters={
         "max_grade": Parameter(
             default=1,
-            description="highest grade of the labels; ir_measures fixes it at 4",
-            accepts=lambda value: _is_number(value) and 0 < value <= _HIGHEST_GRADE,
+            description="the highest grade of the labels, above 0 and at most 1000; ir_measures fixes it at 4",
+            accepts=lambda value: is_number(value) and 0 < value <= _HIGHEST_GRADE,
         )
     },
     graded=True,
 )
 def expected_reciprocal_rank(ranking: JudgedRanking, depth: Depth, _level: None, max_grade: float = 1) -> FloatArray:
     """Sum over the ranks of r_i / i prod over j < i of (1 - r_j), with r = (2^grade - 1) / 2^max_grade."""
-    highest = ranking.labels.grade.max(initial=0.0)
-    if highest > max_grade:
-        row = int(ranking.labels.query[ranking.labels.grade.argmax()])
-        msg = (
-            f"ERR(max_grade={max_grade}) allows grades up to {max_grade}, but row {row} has the grade {highest:g}. "
-            f"Use ERR(max_grade={highest:g}) with the highest grade of your labels."
-        )
-        raise ValueError(msg)
+    _check_highest_grade(ranking, max_grade, f"ERR(max_grade={max_grade})", "Use the highest grade of your labels.")
     hits = ranking.relevance(None).hits
     near = cut(hits, depth)
     query, rank = hits.query[near], hits.rank[near]
@@ -314,6 +331,15 @@ def expected_reciprocal_rank(ranking: JudgedRanking, depth: Depth, _level: None,
     return values
 
 
+def _check_highest_grade(ranking: JudgedRanking, bound: float, measure: str, hint: str) -> None:
+    grades = ranking.labels.grade
+    if grades.max(initial=0.0) > bound:
+        row = int(ranking.labels.query[grades.argmax()])
+        place = f"row {row}" if ranking.names is None else f"query {ranking.names[row]}"
+        msg = f"{measure} allows grades up to {bound:g}, but {place} has the grade {grades.max():g}. {hint}"
+        raise ValueError(msg)
+
+
 @_measure(
     "RBP",
     "Share of relevant documents among those that a user sees who goes on to the next with chance p",
@@ -321,7 +347,7 @@ def expected_reciprocal_rank(ranking: JudgedRanking, depth: Depth, _level: None,
     own_parameters={
         "p": Parameter(
             default=0.8,
-            description="chance of going on to the next document, above 0 and below 1",
+            description="the chance of going on to the next document, a float above 0 and below 1",
             accepts=lambda value: isinstance(value, float) and 0 < value < 1,
         )
     },
@@ -370,10 +396,8 @@ def set_recall(ranking: JudgedRanking, _depth: None, level: float | None) -> Flo
     own_parameters={
         "beta": Parameter(
             default=1.0,
-            description="weight of recall against precision, above 0",
-            accepts=lambda value: (
-                isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
-            ),
+            description="the weight of recall against precision, above 0 and at most 1000",
+            accepts=lambda value: is_number(value) and 0 < value <= _HIGHEST_BETA,
         )
     },
     partial=True,

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The columns of a data file: their names, and how a cell of each kind is read."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +12,9 @@ from haystack_eval_ext.runs._labels import BadCellError, parse_documents, parse_
 from haystack_eval_ext.runs._lines import kind_of, parse_json
 
 CSV_LIST_SEPARATOR = "|"
-_LIST_KINDS = frozenset(("texts", "documents", "labels", "tags"))
+# How a cell of texts starts that is a JSON list (or means to be one); "[1] Smith" and "[[link]]" are texts.
+_LIST_OF_TEXTS = re.compile(r"""\[\s*(?:["'{]|\]$)""")
+_LIST_KINDS = frozenset(("documents", "labels", "tags"))
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -24,7 +27,7 @@ class Column:
     :param aliases: Names under which files of other tools have it.
     :param socket: The component input it feeds, if any.
     :param kind: What its cells hold: id, text, references, texts, documents, labels, flag or tags.
-    :param description: One line for people.
+    :param description: What it holds, for the table in docs/data.md.
     """
 
     name: str
@@ -40,63 +43,77 @@ COLUMNS: tuple[Column, ...] = (
         ("row_id", "question_id", "query_id", "qid"),
         None,
         "id",
-        "The row's name, text or whole number, unique; without the column: a hash of the question.",
+        "a unique name of the row, text or whole number; without the column made from the question",
     ),
-    Column("question", ("query", "user_input", "questions"), "questions", "text", "What is asked."),
+    Column("question", ("query", "user_input", "questions"), "questions", "text", "what is asked"),
     Column(
         "reference_answer",
         ("ground_truth_answer", "ground_truth_answers", "expected_answer", "reference", "reference_answers"),
         "ground_truth_answers",
         "references",
-        "The right answer, or a list of right answers (one text in CSV).",
+        "the right answer, or a list of right answers",
     ),
-    Column("answer", ("predicted_answer", "response"), "predicted_answers", "text", "What the system answered."),
-    Column("contexts", ("retrieved_contexts",), "contexts", "texts", "Texts given to the generator."),
-    Column("documents", (), "retrieved_documents", "documents", "Retrieved documents, best first."),
+    Column("answer", ("predicted_answer", "response"), "predicted_answers", "text", "what the system answered"),
+    Column("contexts", ("retrieved_contexts",), "contexts", "texts", "a list of texts given to the generator"),
+    Column("documents", ("retrieved_documents",), "retrieved_documents", "documents", "the ranking, best first"),
     Column(
         "relevant_documents",
         ("ground_truth_documents",),
         "ground_truth_documents",
         "labels",
-        "Labelled documents: keys, {key: grade}, spans or Documents as JSON.",
+        "the labelled documents, with their grades",
     ),
     Column(
         "answerable",
         (),
         None,
         "flag",
-        "false when the corpus does not answer the question; true by default.",
+        "`false`: the corpus does not answer the question, the row leaves the retrieval means and is listed; "
+        "without the column `true`",
     ),
-    Column("tags", (), None, "tags", "Words to group rows by."),
+    Column("tags", (), None, "tags", "a list of words to group rows by"),
 )
 BY_NAME = {name: column for column in COLUMNS for name in (column.name, *column.aliases)}
 
 
-def delimited_cell(cell: str, kind: str) -> Any:
+def delimited_cell(cell: str, kind: str, label_field: str) -> Any:
     """
     Read a CSV or TSV cell.
 
     :param cell: Its text.
     :param kind: The column's kind.
+    :param label_field: Where the key of a document goes.
     :returns: A value as JSON would hold it; None for an empty cell, [] for an empty list cell.
     :raises BadCellError: If JSON in it does not parse, or a part of a list is empty.
     """
+    text = cell.strip()
+    if kind in ("texts", "references"):
+        if _LIST_OF_TEXTS.match(text):
+            return _json_cell(text, "[ and a quotation mark or brace")
+        single = cell or None
+        return single if kind == "references" else [single] if text else []
     if kind not in _LIST_KINDS:
         return cell or None
-    text = cell.strip()
     if not text:
         return []
     if text[0] in "[{":
-        try:
-            return parse_json(text)
-        except ValueError as error:
-            msg = f"{error}, expected JSON in a cell that starts with {text[0]}"
-            raise BadCellError(msg) from error
+        return _json_cell(text, text[0])
     parts = [part.strip() for part in text.split(CSV_LIST_SEPARATOR)]
+    if label_field == "content" and kind != "tags" and len(parts) > 1:
+        msg = f"{CSV_LIST_SEPARATOR} in a cell whose keys are contents, expected a JSON list: the texts may hold it"
+        raise BadCellError(msg)
     if not all(parts):
         msg = f"an empty part, expected parts separated by {CSV_LIST_SEPARATOR}"
         raise BadCellError(msg)
     return parts
+
+
+def _json_cell(text: str, start: str) -> Any:
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        msg = f"{error}, expected JSON in a cell that starts with {start}"
+        raise BadCellError(msg) from error
 
 
 def cell_parsers(label_field: str) -> dict[str, Callable[[Any], Any]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from haystack import Pipeline
     from haystack.core.component.types import InputSocket
@@ -23,15 +23,24 @@ VOCABULARY = {column.socket: column.name for column in COLUMNS if column.socket 
 LABELS_SOCKET = "ground_truth_documents"
 
 _QUERY_SOCKETS = frozenset(("query", "question", "text", "prompt", "messages", "query_embedding"))
-_ONE_BY_ONE = (
-    "`haystack-eval run` takes pipelines with batch sockets, which get the rows of the data all at once, such as "
-    "'retrieval'. Running a RAG pipeline question by question (--rag, --index) comes in a later release."
-)
+_ONE_BY_ONE = "Expected a pipeline with batch sockets, which get the rows of the data all at once."
 _SHOWN_IDS = 5
 
 
 class EvaluationError(ValueError):
     """A pipeline cannot be run over a dataset, or does not give one score a row."""
+
+
+class UnfedSocketError(EvaluationError):
+    """No column of the data has the meaning of a socket that must be fed."""
+
+
+class MappingError(EvaluationError):
+    """The map of columns to sockets does not fit the pipeline or the data."""
+
+
+class OneByOneError(EvaluationError):
+    """The pipeline takes one question at a time, or searches a store that nothing was written into."""
 
 
 def plan_inputs(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str]) -> Inputs:
@@ -42,8 +51,9 @@ def plan_inputs(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str]
     :param dataset: The data.
     :param mapping: Columns by "component.socket", before everything else.
     :returns: One list with one value a row for each socket that is fed, by component and socket.
-    :raises EvaluationError: If a mandatory socket gets nothing, the map does not fit, or the pipeline works on one
-        question at a time.
+    :raises UnfedSocketError: If a mandatory socket gets nothing.
+    :raises MappingError: If the map does not fit.
+    :raises OneByOneError: If the pipeline works on one question at a time.
     """
     mapped = {_target(pipeline, target): _mapped_column(dataset, target, column) for target, column in mapping.items()}
     available = dataset.sockets()
@@ -58,14 +68,24 @@ def plan_inputs(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str]
             unfed.append((component, socket))
     _refuse_one_by_one(pipeline, unfed)
     if unfed:
-        raise EvaluationError(_unfed_message(unfed, dataset))
+        raise UnfedSocketError(_unfed_message(pipeline, unfed, dataset))
     if not any(inputs.values()):
         msg = (
             f"No socket of the pipeline takes a column of the data, whose columns are {_columns(dataset)}. Expected a "
-            f"component with one of the sockets {', '.join(VOCABULARY)}, or --map component.socket=column."
+            f"component with one of the sockets {', '.join(VOCABULARY)}."
         )
-        raise EvaluationError(msg)
+        raise UnfedSocketError(msg)
     return inputs
+
+
+def takes_batches(pipeline: Pipeline) -> bool:
+    """
+    Tell whether a pipeline can take all rows at once.
+
+    :param pipeline: The pipeline.
+    :returns: False if a socket that must be fed takes one question.
+    """
+    return not _one_by_one(entry for entry in _free_sockets(pipeline) if entry[1].is_mandatory)
 
 
 def _free_sockets(pipeline: Pipeline) -> Iterator[tuple[str, InputSocket]]:
@@ -84,21 +104,21 @@ def _target(pipeline: Pipeline, target: str) -> tuple[str, str]:
     component, _, name = target.rpartition(".")
     nodes = pipeline.graph.nodes
     if component not in nodes:
-        msg = f"--map: the pipeline has no component {component!r}; it has {', '.join(nodes)}."
-        raise EvaluationError(msg)
+        msg = f"mapping: the pipeline has no component {component!r}; it has {', '.join(nodes)}."
+        raise MappingError(msg)
     sockets = nodes[component]["input_sockets"]
     if name not in sockets:
-        msg = f"--map: the component {component!r} has no socket {name!r}; it has {', '.join(sockets)}."
-        raise EvaluationError(msg)
+        msg = f"mapping: the component {component!r} has no socket {name!r}; it has {', '.join(sockets)}."
+        raise MappingError(msg)
     if sockets[name].senders:
-        msg = f"--map: {target} is connected to {', '.join(sockets[name].senders)} already; map a free socket."
-        raise EvaluationError(msg)
+        msg = f"mapping: {target} is connected to {', '.join(sockets[name].senders)} already; map a free socket."
+        raise MappingError(msg)
     if "template" in name or "prompt" in name:
-        msg = f"--map: {target} takes a prompt template, which never comes from data; set it in the pipeline's YAML."
-        raise EvaluationError(msg)
+        msg = f"mapping: {target} takes a prompt template, which never comes from data; set it in the pipeline's YAML."
+        raise MappingError(msg)
     if _takes_one_text(sockets[name]):
-        msg = f"--map: {target} takes one text, but a column has one value a row. {_ONE_BY_ONE}"
-        raise EvaluationError(msg)
+        msg = f"mapping: {target} takes one text, but a column has one value a row. {_ONE_BY_ONE}"
+        raise OneByOneError(msg)
     return component, name
 
 
@@ -106,17 +126,17 @@ def _mapped_column(dataset: Dataset, target: str, given: str) -> list[Any]:
     column = BY_NAME.get(given)
     name = given if column is None else column.name
     if not dataset.has(name):
-        msg = f"--map: {target} asks for the column {given!r}; the data has {_columns(dataset)}."
-        raise EvaluationError(msg)
+        msg = f"mapping: {target} asks for the column {given!r}; the data has {_columns(dataset)}."
+        raise MappingError(msg)
     values = dataset.column(name)
     empty = [key for key, value in zip(dataset.ids, values, strict=True) if value is None]
     if empty:
         shown = ", ".join(empty[:_SHOWN_IDS]) + (", ..." if len(empty) > _SHOWN_IDS else "")
         msg = (
-            f"--map: the column {given!r} for {target} has no value in {len(empty)} of {len(values)} rows ({shown}); "
+            f"mapping: the column {given!r} for {target} has no value in {len(empty)} of {len(values)} rows ({shown}); "
             "fill them in."
         )
-        raise EvaluationError(msg)
+        raise MappingError(msg)
     return values
 
 
@@ -124,33 +144,38 @@ def _takes_one_text(socket: InputSocket) -> bool:
     return socket.type in (str, str | None)
 
 
-def _refuse_one_by_one(pipeline: Pipeline, unfed: list[tuple[str, InputSocket]]) -> None:
-    scalar = [
+def _one_by_one(sockets: Iterable[tuple[str, InputSocket]]) -> list[str]:
+    """Those of some sockets that take one question."""
+    return [
         f"{component}.{socket.name}"
-        for component, socket in unfed
+        for component, socket in sockets
         if socket.name in _QUERY_SOCKETS or _takes_one_text(socket)
     ]
+
+
+def _refuse_one_by_one(pipeline: Pipeline, unfed: list[tuple[str, InputSocket]]) -> None:
+    scalar = _one_by_one(unfed)
     if scalar:
         msg = f"The pipeline takes one question at a time ({', '.join(scalar)}). {_ONE_BY_ONE}"
-        raise EvaluationError(msg)
+        raise OneByOneError(msg)
     for component, node in pipeline.graph.nodes(data=True):
         instance = node["instance"]
         store: Any = getattr(getattr(instance, "retriever", instance), "document_store", None)
         # A writer's store may well be empty; it gives no documents out.
         if hasattr(store, "count_documents") and "documents" in node["output_sockets"] and not store.count_documents():
-            msg = f"{component} searches a document store without documents. {_ONE_BY_ONE}"
-            raise EvaluationError(msg)
+            msg = f"{component} searches a document store without documents. Write documents into it before the run."
+            raise OneByOneError(msg)
 
 
-def _unfed_message(unfed: list[tuple[str, InputSocket]], dataset: Dataset) -> str:
+def _unfed_message(pipeline: Pipeline, unfed: list[tuple[str, InputSocket]], dataset: Dataset) -> str:
     places = []
     for component, socket in unfed:
         column = VOCABULARY.get(socket.name)
-        places.append(f"{component}.{socket.name}" + (f" (column {column})" if column else ""))
-    return (
-        f"Nothing in the data feeds {', '.join(places)}; its columns are {_columns(dataset)}. Add the column to the "
-        "data, or name another one with --map component.socket=column."
-    )
+        meaning = f" (column {column})" if column else ""
+        if _builds_prompts(pipeline, component):
+            meaning = " (a variable of a template, which only a mapping feeds)"
+        places.append(f"{component}.{socket.name}{meaning}")
+    return f"Nothing in the data feeds {', '.join(places)}; its columns are {_columns(dataset)}. Add what is missing."
 
 
 def _columns(dataset: Dataset) -> str:

@@ -3,15 +3,22 @@
 """Entries of a document column to Documents: keys, {key: grade}, spans, and Documents as JSON."""
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from haystack import Document
 
+from haystack_eval_ext._rows import JSON_DOCUMENT_FIELDS, document_from_json
+from haystack_eval_ext.retrieval._keys import Key, has_key, make_keys
+from haystack_eval_ext.retrieval._passages import checked_span_keys
 from haystack_eval_ext.runs._lines import kind_of
 
 ENTRY_FORMS = 'a key, {key: grade}, {"key", "start", "end"} or a Document as JSON'
-_DOCUMENT_MARKS = frozenset(("content", "id", "meta"))
+_DOCUMENT_MARKS = frozenset(JSON_DOCUMENT_FIELDS)
 _SPAN_NAMES = frozenset(("key", "document", "start", "end", "grade"))
+# Keys that nobody means in {key: grade, ...}: the object is one document or one span, and misses its list.
+_NO_KEYS = _DOCUMENT_MARKS | {"start", "end"}
 
 
 class BadCellError(ValueError):
@@ -25,8 +32,12 @@ def check_label_field(label_field: str) -> None:
     :param label_field: The parameter of `read_dataset`.
     :raises ValueError: If it is not "id", "content" or "meta.<key>".
     """
-    if label_field in ("id", "content") or (label_field.startswith("meta.") and label_field != "meta."):
-        return
+    try:
+        if isinstance(label_field, str):
+            make_keys(label_field)
+            return
+    except ValueError:
+        pass
     msg = f"label_field must be 'id', 'content' or 'meta.<key>', but is {label_field!r}."
     raise ValueError(msg)
 
@@ -38,18 +49,43 @@ def parse_labels(value: Any, label_field: str) -> list[Document]:
     :param value: The cell.
     :param label_field: Where a key goes.
     :returns: One Document a label, its grade in `score`.
-    :raises BadCellError: If the cell is something else, or one key has two grades.
+    :raises BadCellError: If the cell is something else, or one label has two grades.
     """
     if isinstance(value, dict):
+        if not _NO_KEYS.isdisjoint(value):
+            names = ", ".join(sorted(_NO_KEYS & set(value)))
+            msg = f"one object with {names}, expected {{key: grade, ...}}, or a list around a Document or a span"
+            raise BadCellError(msg)
         return [_keyed(_key(key), label_field, score=_grade(grade)) for key, grade in value.items()]
     documents = parse_documents(value, label_field)
-    grades: dict[str, float | None] = {}
-    for number, (entry, document) in enumerate(zip(value, documents, strict=True), start=1):
-        key = _plain_key(entry)
-        if key is not None and grades.setdefault(key, document.score) != document.score:
-            msg = f"entry {number} labels key {key!r} again with another grade, expected one grade for each key"
-            raise BadCellError(msg)
+    _refuse_two_grades(documents, label_field)
     return documents
+
+
+def _refuse_two_grades(documents: Sequence[Document], label_field: str) -> None:
+    key_of = make_keys(label_field).of
+    keys = [key_of(document) for document in documents]
+    if len(set(keys)) == len(keys):
+        return
+    first: dict[Key, int] = {}
+    for place, (key, document) in enumerate(zip(keys, documents, strict=True)):
+        if not has_key(key):
+            continue
+        before = first.setdefault(_label_key(document, key_of), place)
+        if document.score != documents[before].score:
+            msg = (
+                f"entries {before + 1} and {place + 1} are the same label with two grades, expected one grade for each "
+                "label"
+            )
+            raise BadCellError(msg)
+
+
+def _label_key(document: Document, key_of: Callable[[Document], Key]) -> Key:
+    """The key, with start and end where the label is a span: spans of one document may differ in grade."""
+    try:
+        return checked_span_keys([[document]], key_of).of(document)
+    except ValueError:
+        return key_of(document)
 
 
 def parse_documents(value: Any, label_field: str) -> list[Document]:
@@ -68,7 +104,7 @@ def parse_documents(value: Any, label_field: str) -> list[Document]:
     for number, entry in enumerate(value, start=1):
         try:
             documents.append(_document(entry, label_field))
-        except BadCellError as error:
+        except ValueError as error:
             msg = f"entry {number}: {error}"
             raise BadCellError(msg) from error
     return documents
@@ -78,7 +114,8 @@ def _document(entry: Any, label_field: str) -> Document:
     if not isinstance(entry, dict):
         return _keyed(_key(entry), label_field)
     if not _DOCUMENT_MARKS.isdisjoint(entry):
-        return _document_from_json(entry)
+        document = document_from_json(entry, "it")
+        return document if document.score is None else replace(document, score=_grade(document.score))
     # {"key": 7} alone may be a span without its ends or a grade for a key named "key": refused, not guessed.
     if not _SPAN_NAMES.isdisjoint(entry):
         return _span(entry, label_field)
@@ -89,64 +126,43 @@ def _document(entry: Any, label_field: str) -> Document:
     return _keyed(_key(key), label_field, score=_grade(grade))
 
 
-def _document_from_json(entry: dict[str, Any]) -> Document:
-    """Read what `Document.to_dict` writes, flat or nested; an integer id becomes a str, as keys do."""
-    content, meta, score = entry.get("content"), entry.get("meta"), entry.get("score")
-    if content is not None and not isinstance(content, str):
-        msg = f"content of the Document is {kind_of(content)}, expected a text or null"
-        raise BadCellError(msg)
-    if meta is not None and not isinstance(meta, dict):
-        msg = f"meta of the Document is {kind_of(meta)}, expected an object"
-        raise BadCellError(msg)
-    fields = dict(entry)
-    if entry.get("id") is not None:
-        fields["id"] = _key(entry["id"])
-    if score is not None:
-        fields["score"] = _grade(score)
-    try:
-        return Document.from_dict(fields)
-    except (TypeError, ValueError, KeyError, AttributeError) as error:
-        msg = f"not a Document as JSON ({type(error).__name__}), expected what Document.to_dict writes"
-        raise BadCellError(msg) from error
-
-
 def _span(entry: dict[str, Any], label_field: str) -> Document:
     names = set(entry)
     if names - {"grade"} not in ({"key", "start", "end"}, {"document", "start", "end"}):
         given = ", ".join(sorted(names & _SPAN_NAMES))
         msg = f'a span with {given}, expected "key" (or "document"), "start", "end" and perhaps "grade"'
         raise BadCellError(msg)
-    start, end = entry["start"], entry["end"]
-    for name, offset in (("start", start), ("end", end)):
-        if not isinstance(offset, int) or isinstance(offset, bool):
-            msg = f"{name} is {kind_of(offset)}, expected a whole number of characters"
-            raise BadCellError(msg)
-    if not 0 <= start < end:
-        msg = f"the span goes from {start} to {end}, expected 0 <= start < end"
-        raise BadCellError(msg)
     score = _grade(entry["grade"]) if "grade" in entry else None
     key = _key(entry["key"] if "key" in entry else entry["document"])
-    return _keyed(key, label_field, score=score, span={"start": start, "end": end})
+    document = _keyed(key, label_field, score=score, span={"start": entry["start"], "end": entry["end"]})
+    try:
+        checked_span_keys([[document]], make_keys(label_field).of)
+    except ValueError as error:
+        # It starts with the place in an evaluator's input, which is none of this file.
+        raise BadCellError(str(error).partition(": ")[2]) from None
+    return document
 
 
-def _keyed(key: str, label_field: str, *, score: float | None = None, span: dict[str, int] | None = None) -> Document:
+def _keyed(
+    key: str | int, label_field: str, *, score: float | None = None, span: dict[str, Any] | None = None
+) -> Document:
     meta: dict[str, Any] = dict(span or {})
     if label_field == "id":
-        return Document(id=key, meta=meta, score=score)
+        return Document(id=str(key), meta=meta, score=score)
     if label_field == "content":
-        return Document(content=key, meta=meta, score=score)
+        return Document(content=str(key), meta=meta, score=score)
+    # A whole number stays one, as in the meta of a Document that is given as JSON: 7 and "7" are not equal.
     return Document(meta={label_field.removeprefix("meta."): key, **meta}, score=score)
 
 
-def _key(value: Any) -> str:
+def _key(value: Any) -> str | int:
     if isinstance(value, bool) or not isinstance(value, str | int):
         msg = f"{kind_of(value)} as key, expected {ENTRY_FORMS}"
         raise BadCellError(msg)
-    key = str(value)
-    if not key.strip():
+    if not str(value).strip():
         msg = f"an empty key, expected {ENTRY_FORMS}"
         raise BadCellError(msg)
-    return key
+    return value
 
 
 def _grade(value: Any) -> float:
@@ -161,12 +177,3 @@ def _grade(value: Any) -> float:
         msg = "a grade that is not finite, expected a finite number"
         raise BadCellError(msg)
     return grade
-
-
-def _plain_key(entry: Any) -> str | None:
-    """Name the key of an entry that is a key or {key: grade}; spans of one document may differ in grade."""
-    if not isinstance(entry, dict):
-        return str(entry)
-    if len(entry) == 1 and _DOCUMENT_MARKS.isdisjoint(entry):
-        return str(next(iter(entry)))
-    return None

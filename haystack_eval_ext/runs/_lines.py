@@ -32,18 +32,25 @@ class FileProblemsError(ValueError):
         super().__init__(problems)  # as the only argument, so that the error survives pickling
         self.problems = problems
 
+    def report(self) -> list[str]:
+        """
+        Give the report line by line.
+
+        :returns: The only problem, or a headline, the first 20 problems and the number of the others.
+        """
+        if len(self.problems) == 1:
+            return self.problems
+        more = len(self.problems) - SHOWN_PROBLEMS
+        headline = f"{len(self.problems)} problems:"
+        return [headline, *self.problems[:SHOWN_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
+
     def __str__(self) -> str:
         """
         Give the report.
 
-        :returns: The only problem on one line, or a headline and the first 20.
+        :returns: Its lines, those after the first indented.
         """
-        if len(self.problems) == 1:
-            return self.problems[0]
-        lines = [f"{len(self.problems)} problems:", *self.problems[:SHOWN_PROBLEMS]]
-        if len(self.problems) > SHOWN_PROBLEMS:
-            lines.append(f"and {len(self.problems) - SHOWN_PROBLEMS} more")
-        return "\n  ".join(lines)
+        return "\n  ".join(self.report())
 
 
 class Record(NamedTuple):

@@ -7,17 +7,17 @@ import re
 from haystack import Pipeline
 
 import haystack_eval_ext
-from haystack_eval_ext.runs._lines import FilePath, Problems, raise_if_any, read_text
-from haystack_eval_ext.runs._lines import FileProblemsError as _FileProblemsError
+from haystack_eval_ext.runs._faults import describe_fault
+from haystack_eval_ext.runs._lines import FilePath, FileProblemsError, Problems, raise_if_any, read_text
 
 ALLOWLIST_VARIABLE = "HAYSTACK_DESERIALIZATION_ALLOWLIST"
 
 _REFUSED_MODULE = re.compile(r"from module '([^']+)'")
 _NOT_IMPORTED = re.compile(r"Component '([^']+)' \(name: '[^']*'\) not imported")
-_ORIGINAL_ERROR = "Original error: "
+_NOT_MADE = re.compile(r"Couldn't deserialize component '([^']+)' of class '([^']+)'")
 
 
-class PipelineFileError(_FileProblemsError):
+class PipelineFileError(FileProblemsError):
     """A file holds no pipeline that can be loaded."""
 
 
@@ -62,9 +62,10 @@ def _reason(error: Exception) -> str:
     unknown = _NOT_IMPORTED.search(message)
     if unknown:
         return _unknown_class(unknown[1])
-    if _ORIGINAL_ERROR in message:
-        # What stands before it repeats the component's parameters.
-        return f"{message.partition(':')[0].removesuffix(' with the following data')}: {_after(message)}"
+    not_made = _NOT_MADE.match(message)
+    if not_made:
+        # What follows there are all parameters, which may hold prompts and keys.
+        return f"the component {not_made[1]!r} ({not_made[2]}) cannot be made: {describe_fault(error)}"
     if isinstance(error, AttributeError | KeyError | TypeError):
         return (
             "not a pipeline. Expected YAML with 'components' (a mapping of names to 'type' and 'init_parameters') and "
@@ -74,11 +75,7 @@ def _reason(error: Exception) -> str:
         place = getattr(error.__cause__, "problem_mark", None)
         where = "" if place is None else f" (near line {place.line + 1})"
         return f"not valid YAML{where}. Expected what Pipeline.dumps() writes."
-    return f"{message} Correct the pipeline's YAML."
-
-
-def _after(message: str) -> str:
-    return message.partition(_ORIGINAL_ERROR)[2]
+    return f"{describe_fault(error)} Correct the pipeline's YAML."
 
 
 def _unknown_class(given: str) -> str:

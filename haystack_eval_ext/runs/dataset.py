@@ -117,8 +117,9 @@ def read_dataset(path: FilePath, *, label_field: str = "id") -> Dataset:
     false may lack `relevant_documents` (then []) and `reference_answer` (then ""). Without an id column a row's id is
     derived from its question, with "#2", "#3" for repeats.
 
-    In CSV and TSV, cells of `contexts`, `documents`, `relevant_documents` and `tags` are JSON when they start with [
-    or {, otherwise parts separated by |; an empty one is [].
+    In CSV and TSV, a cell of `documents`, `relevant_documents` or `tags` is JSON when it starts with [ or {, otherwise
+    parts separated by |. One of `contexts` or `reference_answer` is a JSON list when it starts with [ and a quotation
+    mark or brace, otherwise one text. An empty cell of a list column is [].
 
     ```python
     from pathlib import Path
@@ -135,7 +136,8 @@ def read_dataset(path: FilePath, *, label_field: str = "id") -> Dataset:
 
     :param path: The file, UTF-8.
     :param label_field: Where the key of a document that is given by a key goes: "id", "content" or "meta.<key>". It is
-        the `document_comparison_field` of the evaluators. Keys are texts: an integer key becomes a str.
+        the `document_comparison_field` of the evaluators. An integer key stays one in meta, where 7 and "7" differ, and
+        becomes a str in id and content; the keys of {key: grade} and of CSV parts are texts.
     :returns: The rows.
     :raises ValueError: If `label_field` is none of these.
     :raises DatasetError: If anything in the file is wrong; every fault is listed with its line.
@@ -155,7 +157,7 @@ def read_dataset(path: FilePath, *, label_field: str = "id") -> Dataset:
                 others[name] = None if delimited and value == "" else value
                 continue
             try:
-                cell = delimited_cell(value, column.kind) if delimited else value
+                cell = delimited_cell(value, column.kind, label_field) if delimited else value
                 parsed = None if cell is None else parsers[column.kind](cell)
             except BadCellError as error:
                 problems.add(str(error), record.line, name)

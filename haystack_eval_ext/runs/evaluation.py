@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,17 @@ from haystack.core.errors import PipelineRuntimeError
 
 from haystack_eval_ext._scores import RowScores
 from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
-from haystack_eval_ext.runs._feeding import LABELS_SOCKET, EvaluationError, Inputs, plan_inputs
+from haystack_eval_ext.runs._faults import describe_fault, safe_message
+from haystack_eval_ext.runs._feeding import (
+    LABELS_SOCKET,
+    EvaluationError,
+    Inputs,
+    MappingError,
+    OneByOneError,
+    UnfedSocketError,
+    plan_inputs,
+    takes_batches,
+)
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
 
 if TYPE_CHECKING:
@@ -25,15 +37,25 @@ if TYPE_CHECKING:
 __all__ = [
     "Evaluation",
     "EvaluationError",
+    "MappingError",
     "MetricScores",
+    "OneByOneError",
     "PipelineFileError",
+    "UnfedSocketError",
+    "WithheldFaultError",
     "evaluate_pipeline",
     "load_pipeline",
     "read_pipeline_text",
     "single_evaluator",
+    "takes_batches",
 ]
 
 _METRIC_OUTPUTS = frozenset(("score", "individual_scores"))
+_MISSING = object()
+
+
+class WithheldFaultError(EvaluationError):
+    """A component failed with a message that may quote the data: `__cause__` has it."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +63,10 @@ class MetricScores:
     """
     One metric of a run.
 
-    :param name: `component.measure`, or the component's name when it has one measure.
+    :param name: `component.measure` if the component names its measures, however many; else the component's name.
     :param score: The mean, as the component forms it.
     :param individual_scores: One float a row; NaN where there is none.
-    :param statuses: One a row: "scored", "undefined", "error" or "not_run".
+    :param statuses: One a row: "scored", "undefined", "error", or "not_run" for a row that the metric was not to score.
     """
 
     name: str
@@ -59,13 +81,18 @@ class MetricScores:
 
     @property
     def undefined(self) -> int:
-        """How many rows the metric's definition gives no number for; unanswerable rows are among them."""
+        """How many rows the metric's definition gives no number for; they count as 0 or are left out."""
         return self.statuses.count("undefined")
 
     @property
     def failed(self) -> int:
         """How many rows could not be judged."""
         return self.statuses.count("error")
+
+    @property
+    def left_out(self) -> int:
+        """How many rows have no number, whatever the reason, and so are not in the mean."""
+        return sum(map(math.isnan, self.individual_scores))
 
 
 @dataclass(frozen=True)
@@ -85,25 +112,28 @@ class Evaluation:
     never_retrieved: dict[str, list[Any]]
 
 
-def single_evaluator(measures: list[str], key_fields: list[str]) -> Pipeline:
+def single_evaluator(measures: list[str], key_fields: list[str], relevance_threshold: float | None = None) -> Pipeline:
     """
     Make a pipeline of one `DocumentRankingEvaluator`, named "ranking".
 
     :param measures: Names of measures, such as "nDCG@10".
     :param key_fields: What must be equal in a label and a retrieved document; several form a composite key.
+    :param relevance_threshold: Lowest relevant grade of the binary measures; None: every grade above 0.
     :returns: The pipeline.
-    :raises ValueError: If a measure or a field is unknown.
+    :raises ValueError: If a measure or a field is unknown, or the threshold is not finite.
     """
-    field = key_fields[0] if len(key_fields) == 1 else key_fields
+    ranking = DocumentRankingEvaluator(
+        measures,
+        document_comparison_field=key_fields[0] if len(key_fields) == 1 else key_fields,
+        relevance_threshold=relevance_threshold,
+        find_never_retrieved=True,
+    )
     pipeline = Pipeline()
-    ranking = DocumentRankingEvaluator(measures, document_comparison_field=field, find_never_retrieved=True)
     pipeline.add_component("ranking", ranking)
     return pipeline
 
 
-def evaluate_pipeline(
-    pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str] | None = None, *, bare_names: bool = False
-) -> Evaluation:
+def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str] | None = None) -> Evaluation:
     """
     Run every metric of a pipeline over the rows of a dataset.
 
@@ -124,9 +154,9 @@ def evaluate_pipeline(
     :param pipeline: A pipeline whose free sockets take all rows at once.
     :param dataset: The rows.
     :param mapping: Columns by "component.socket", for sockets outside our vocabulary.
-    :param bare_names: Whether a metric is named by its measure alone; for a pipeline of one component.
     :returns: The scores of all metrics.
-    :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores.
+    :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores. An error of
+        another package is shown by its class alone, since its message may quote the data (`WithheldFaultError`).
     """
     nodes = pipeline.graph.nodes
     metric_components = [name for name in nodes if set(nodes[name]["output_sockets"]) >= _METRIC_OUTPUTS]
@@ -158,9 +188,7 @@ def evaluate_pipeline(
         }
     metrics = []
     for name in metric_components:
-        measures = _measures(outputs[name])
-        for measure, scores in measures.items():
-            label = measure if bare_names else f"{name}.{measure}" if len(measures) > 1 else name
+        for label, scores in _metrics(name, outputs[name]).items():
             if left_out and name in retrieval:
                 scores = _without_unanswerable(scores, answerable, len(dataset), whole=connected)  # noqa: PLW2901
             _check_rows(label, scores, len(dataset))
@@ -204,38 +232,46 @@ def _run_connected(pipeline: Pipeline, inputs: Inputs, metric_components: list[s
 
 
 def _guarded(run: Callable[[], Any], what: str, note: str) -> Any:
-    """Run what is not ours; whatever it raises becomes one error that names the component."""
+    """Run what is not ours; whatever it raises becomes one error that names the component and no user's text."""
     try:
         return run()
     except Exception as error:
-        reason: BaseException = error
         if isinstance(error, PipelineRuntimeError):
-            reason = error.__cause__ or error
             what = error.component_name or what
-        kind = "" if isinstance(reason, ValueError | TypeError) else f"{type(reason).__name__}: "
-        msg = f"{what}: {kind}{reason}{note}"
-        raise EvaluationError(msg) from error
+        kind = EvaluationError if safe_message(error) else WithheldFaultError
+        msg = f"{what}: {describe_fault(error)}{note}"
+        raise kind(msg) from error
 
 
-def _measures(output: dict[str, Any]) -> dict[str, RowScores]:
+def _metrics(component: str, output: dict[str, Any]) -> dict[str, RowScores]:
     """The metrics of one component: those in `results`, where they have that shape, else its own score."""
     results = output.get("results")
     if isinstance(results, dict) and results:
         parts = results.values()
         if all(isinstance(part, dict) and part.keys() >= _METRIC_OUTPUTS for part in parts):
-            return {measure: _row_scores(part) for measure, part in results.items()}
-    return {"score": _row_scores(output)}
+            labels = {f"{component}.{measure}": part for measure, part in results.items()}
+            return {label: _row_scores(label, part) for label, part in labels.items()}
+    return {component: _row_scores(component, output)}
 
 
-def _row_scores(output: dict[str, Any]) -> RowScores:
-    scores = [math.nan if value is None else float(value) for value in output["individual_scores"]]
-    statuses = output.get("statuses") or ["undefined" if math.isnan(value) else "scored" for value in scores]
-    return RowScores(math.nan if output["score"] is None else float(output["score"]), scores, list(statuses))
+def _row_scores(metric: str, output: dict[str, Any]) -> RowScores:
+    score, rows = output.get("score", _MISSING), output.get("individual_scores")
+    given = list(rows) if isinstance(rows, Iterable) else [_MISSING]
+    if not all(value is None or isinstance(value, Real) for value in (score, *given)):
+        msg = f"{metric} must return 'score' as a number and 'individual_scores' as a list of numbers (or None)."
+        raise EvaluationError(msg)
+    individual = [_number(value) for value in given]
+    statuses = output.get("statuses") or ["undefined" if math.isnan(value) else "scored" for value in individual]
+    return RowScores(_number(score), individual, list(statuses))
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
 
 
 def _without_unanswerable(scores: RowScores, answerable: list[int], rows: int, *, whole: bool) -> RowScores:
     """
-    Leave NaN and "undefined" at the unanswerable rows.
+    Leave NaN and "not_run" at the unanswerable rows: "undefined" would also name rows that count as 0.
 
     :param scores: Of all rows if `whole`, then the mean is formed anew; else of the answerable ones.
     """
@@ -247,7 +283,7 @@ def _without_unanswerable(scores: RowScores, answerable: list[int], rows: int, *
         scores = RowScores(fmean(numbers) if numbers else math.nan, kept, [scores.statuses[row] for row in answerable])
     elif len(scores.individual_scores) != len(answerable):
         return scores
-    individual, statuses = [math.nan] * rows, ["undefined"] * rows
+    individual, statuses = [math.nan] * rows, ["not_run"] * rows
     for row, score, status in zip(answerable, scores.individual_scores, scores.statuses, strict=True):
         individual[row], statuses[row] = score, status
     return RowScores(scores.score, individual, statuses)

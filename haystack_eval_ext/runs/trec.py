@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """TREC qrels and run files and BEIR folders, read as trec_eval ranks them; needs the standard library alone."""
 
-import contextlib
 import csv
-import gzip
 import math
 import os
 import re
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,64 +143,6 @@ def read_run(path: FilePath) -> Run:
             of_query[document] = float(score)
     raise_if_any(TrecFileError, [problems])
     return {query: sorted(found.items(), key=_trec_order, reverse=True) for query, found in scores.items()}
-
-
-def write_run(path: FilePath, run: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> None:
-    """
-    Write rankings as six TREC columns; the file appears whole or not at all.
-
-    A query with an empty ranking has no line: `align` with `queries="complete"` gives it its empty ranking back.
-
-    :param path: The file; a name that ends in `.gz` is compressed.
-    :param run: Ranked (document, score) pairs by query.
-    :param tag: The name of the run, the last column.
-    :raises ValueError: If an id or the tag is empty or holds white space, a score is not finite, a document comes
-        twice, nothing is ranked, or a reader that sorts by score would see another order.
-    """
-    _check_token("tag", tag)
-    lines = []
-    for query, ranking in run.items():
-        _check_token("query id", query)
-        if len({document for document, _ in ranking}) != len(ranking):
-            msg = f"run: query {query!r} ranks a document twice, expected each document once; keep its first rank"
-            raise ValueError(msg)
-        above: tuple[str, float] | None = None
-        for rank, (document, score) in enumerate(ranking, start=1):
-            _check_token("document id", document)
-            _check_number(f"run: the score of document {document!r} for query {query!r}", score)
-            if above is not None and _trec_order(above) < _trec_order((document, score)):
-                msg = (
-                    f"run: query {query!r}, rank {rank}: TREC readers sort by score, ties by document id descending, "
-                    "and would put this document above the one before; expected falling scores, such as 1 / rank"
-                )
-                raise ValueError(msg)
-            above = (document, score)
-            lines.append(f"{query} Q0 {document} {rank} {float(score)!r} {tag}\n")
-    _write_whole(path, lines, "run")
-
-
-def write_qrels(path: FilePath, qrels: Mapping[str, Mapping[str, float]]) -> None:
-    """
-    Write labels: BEIR's three columns when the name ends in `.tsv`, else four TREC columns; whole or not at all.
-
-    :param path: The file; a further `.gz` at the end of the name compresses it.
-    :param qrels: Grades by query and document.
-    :raises ValueError: If a grade is not a finite number, nothing is labelled, or an id does not fit the form: no
-        white space in TREC's; no tab, line break or quotation mark in BEIR's.
-    """
-    beir = os.fspath(path).lower().removesuffix(".gz").endswith(".tsv")
-    check = _check_tsv_cell if beir else _check_token
-    lines = []
-    for query, grades in qrels.items():
-        check("query id", query)
-        for document, grade in grades.items():
-            check("document id", document)
-            _check_number(f"qrels: the grade of document {document!r} for query {query!r}", grade)
-            number = int(grade) if isinstance(grade, int) else float(grade)
-            lines.append(f"{query}\t{document}\t{number!r}\n" if beir else f"{query} 0 {document} {number!r}\n")
-    if beir and lines:
-        lines.insert(0, "\t".join(_BEIR_HEADER) + "\n")
-    _write_whole(path, lines, "qrels")
 
 
 def read_beir(folder: FilePath) -> BeirFolder:
@@ -353,46 +292,3 @@ def _beir_lines(file: Path, problems: Problems) -> Iterator[tuple[str, dict[str,
             if not isinstance(entry.get(name), kind):
                 problems.add(f"missing or of the wrong type, expected {kind.__name__}", line, name)
         yield key, {"text": None} | entry
-
-
-def _check_token(what: str, value: object) -> None:
-    if not isinstance(value, str) or value.split() != [value]:
-        msg = f"{what} {value!r} does not fit a TREC file, expected a str without white space, not empty"
-        raise ValueError(msg)
-
-
-def _check_tsv_cell(what: str, value: object) -> None:
-    if not isinstance(value, str) or not value.strip() or any(mark in value for mark in '\t\r\n"'):
-        msg = f"{what} {value!r} does not fit a BEIR file, expected a str without tab, line break or quotation mark"
-        raise ValueError(msg)
-
-
-def _check_number(what: str, value: float) -> None:
-    try:
-        if not isinstance(value, bool) and math.isfinite(value):
-            return
-    except (TypeError, OverflowError):
-        pass
-    msg = f"{what} is {value!r}, expected a finite number"
-    raise ValueError(msg)
-
-
-def _write_whole(path: FilePath, lines: list[str], what: str) -> None:
-    if not lines:
-        msg = f"{what}: nothing to write, expected at least one query with a document"
-        raise ValueError(msg)
-    target = Path(os.path.realpath(path))  # a link stays a link to the new file
-    data = "".join(lines).encode("utf-8")
-    if target.suffix.lower() == ".gz":
-        data = gzip.compress(data, mtime=0)
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        with draft.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            draft.unlink()
-        raise
