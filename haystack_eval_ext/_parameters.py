@@ -7,6 +7,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TypeGuard
 
+from haystack_eval_ext._rows import describe
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,4 +34,35 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """
     if value not in choices:
         msg = f"{name} must be one of {', '.join(map(repr, choices))}, but is {value!r}."
+        raise ValueError(msg)
+
+
+def check_flag(name: str, value: object) -> None:
+    """
+    Refuse a parameter that is neither True nor False.
+
+    :param name: Name of the parameter.
+    :param value: What came.
+    :raises TypeError: If it is no bool.
+    """
+    if not isinstance(value, bool):
+        msg = f"{name} must be True or False, but is {describe(value)}."
+        raise TypeError(msg)
+
+
+def check_integer(name: str, value: object, *, minimum: int) -> None:
+    """
+    Refuse a parameter that is no integer, or too small.
+
+    :param name: Name of the parameter.
+    :param value: What came.
+    :param minimum: The smallest value that makes sense.
+    :raises TypeError: If it is no integer.
+    :raises ValueError: If it is too small.
+    """
+    if not isinstance(value, int) or isinstance(value, bool):
+        msg = f"{name} must be an integer of at least {minimum}, but is {describe(value)}."
+        raise TypeError(msg)
+    if value < minimum:
+        msg = f"{name} must be at least {minimum}, but is {value}."
         raise ValueError(msg)

@@ -89,7 +89,8 @@ def conversation(output: str) -> dict[str, Any]:
     pipeline.add_component("agent", Conversation())
     pipeline.add_component("match", AnswerExactMatchEvaluator())
     pipeline.connect(f"agent.{output}", "match.predicted_answers")
-    return pipeline.run({"match": {"ground_truth_answers": ["Paris"]}}, include_outputs_from={"match"})["match"]
+    result: dict[str, Any] = pipeline.run({"match": {"ground_truth_answers": ["Paris"]}})["match"]
+    return result
 
 
 def test_the_last_message_of_an_agent_is_an_answer() -> None:

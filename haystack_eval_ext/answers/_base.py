@@ -12,6 +12,7 @@ from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
 from haystack_eval_ext._rows import answer_rows
 from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, report_undefined
+from haystack_eval_ext._serialization import parameters_to_dict
 
 #: One answer per question; a single text or ChatMessage is one question.
 Answers = list[str] | list[ChatMessage] | list[GeneratedAnswer] | ChatMessage | str
@@ -68,6 +69,14 @@ class AnswerEvaluator:
         """
         check_on_undefined(on_undefined)
         self.on_undefined: OnUndefined = on_undefined
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Serialize the component.
+
+        :returns: Haystack's dictionary form.
+        """
+        return parameters_to_dict(self)
 
     def _score(self, prediction: str, references: list[str]) -> float:
         """The score of one answer against at least one reference."""

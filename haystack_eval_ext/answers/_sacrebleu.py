@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haystack import component
 
+from haystack_eval_ext._parameters import check_flag
 from haystack_eval_ext._rows import answer_rows
 from haystack_eval_ext._scores import OnUndefined, check_on_undefined
 from haystack_eval_ext._text import Normalization, make_normalizer
 from haystack_eval_ext.answers._base import Answers, References, score_rows
-from haystack_eval_ext.answers._checks import check_flag
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric

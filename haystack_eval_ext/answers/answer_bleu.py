@@ -4,13 +4,13 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from haystack import component
 
+from haystack_eval_ext._parameters import check_choice, check_integer
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import Normalization, segment
-from haystack_eval_ext.answers._checks import check_choice, check_integer
 from haystack_eval_ext.answers._sacrebleu import SacrebleuEvaluator
 
 if TYPE_CHECKING:
@@ -114,8 +114,8 @@ class AnswerBleuEvaluator(SacrebleuEvaluator):
         :raises ValueError: If a parameter has no such value.
         :raises TypeError: If a parameter has the wrong type.
         """
-        check_choice("tokenize", tokenize, Tokenize)
-        check_choice("smooth_method", smooth_method, Smoothing)
+        check_choice("tokenize", tokenize, get_args(Tokenize))
+        check_choice("smooth_method", smooth_method, get_args(Smoothing))
         check_integer("max_ngram_order", max_ngram_order, minimum=1)
         self.tokenize: Tokenize = tokenize
         self.smooth_method: Smoothing = smooth_method

@@ -4,15 +4,15 @@
 
 import math
 import unicodedata
-from typing import Any, Literal, NamedTuple, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
 
 from haystack import component
 
+from haystack_eval_ext._parameters import check_choice, check_flag
 from haystack_eval_ext._rows import answer_rows
 from haystack_eval_ext._scores import OnUndefined, check_on_undefined
 from haystack_eval_ext._text import segment
 from haystack_eval_ext.answers._base import Answers, References, score_rows
-from haystack_eval_ext.answers._checks import check_choice, check_flag
 
 RougeType = Literal["rougeL", "rouge1", "rouge2", "rougeLsum"]
 RougeMeasure = Literal["f1", "precision", "recall"]
@@ -207,8 +207,8 @@ class AnswerRougeEvaluator:
         :raises ValueError: If a parameter has no such value.
         :raises TypeError: If a parameter has the wrong type.
         """
-        check_choice("rouge_type", rouge_type, RougeType)
-        check_choice("measure", measure, RougeMeasure)
+        check_choice("rouge_type", rouge_type, get_args(RougeType))
+        check_choice("measure", measure, get_args(RougeMeasure))
         check_flag("use_stemmer", use_stemmer)
         check_on_undefined(on_undefined)
         self.rouge_type: RougeType = rouge_type
