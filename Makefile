@@ -88,7 +88,7 @@ $(VENV)/.created:
 
 $(PACKAGE_STAMP): $(VENV)/.created $(NEEDS)
 	@echo "Installing haystack-eval-ext"
-	@$(call install,$(BIN),-e .)
+	@$(call install,$(BIN),-e '.[lexical]')
 	@touch $@
 
 $(TEST_STAMP): $(VENV)/.created $(NEEDS)
