@@ -152,7 +152,6 @@ def test_grades_that_look_like_similarities(
     check(warnings(caplog, make(document_comparison_field=FIELD, grade_field=field), inputs), message)
     # The same numbers where nobody looks.
     check(warnings(caplog, make(document_comparison_field=FIELD, grade_field=None), inputs))
-    check(warnings(caplog, make(document_comparison_field=FIELD, grade_field="meta.other"), inputs))
 
 
 @pytest.mark.parametrize("kind", NO_FRACTIONS)
@@ -181,6 +180,17 @@ def test_grades_of_zero_or_below(
     check(warnings(caplog, make(document_comparison_field=FIELD, grade_field=None), inputs))
     positive = [[abs(grade or 1) for grade in row] for row in grades]
     check(warnings(caplog, make(document_comparison_field=FIELD), graded(field, *positive)))
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_a_grade_field_that_no_label_has(make: Make, caplog: pytest.LogCaptureFixture) -> None:
+    evaluator = make(document_comparison_field=FIELD, grade_field="meta.gräde")
+    message = rf"No label in {TRUTH} has the field 'meta\.gräde'.*grade_field=None.*"
+    check(warnings(caplog, evaluator, graded("meta.grade", [1, 2], [3])), message)
+    check(warnings(caplog, make(document_comparison_field=FIELD), graded("score", [None, None], [None])))
+    one = graded("meta.grade", [1, 2], [3])
+    one[TRUTH][0][1].meta["gräde"] = 2
+    check(warnings(caplog, evaluator, one))
 
 
 @pytest.mark.parametrize("measures", [["R"], ["P@1", "RR", "nDCG@5"], ["RR"]], ids=str)
