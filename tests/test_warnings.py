@@ -134,7 +134,8 @@ NO_FRACTIONS: dict[str, list[list[Any]]] = {
     "whole numbers": [[3, 2.0, 1], [1]],
     "no grades": [[None, None], [None]],
     "halves and quarters": [[0.5, 1.5, 0.25], [0.75]],
-    "tenths and twentieths": [[0.1, 0.2, 0.3, 0.7], [0.05, 0.15, 0.95]],
+    "tenths": [[0.1, 0.2, 0.3], [0.7]],
+    "twentieths": [[0.05, 0.15, 0.35], [0.95]],
     "half of them": [[0.8123, 1], [2, 0.7312]],
 }
 
