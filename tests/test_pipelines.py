@@ -38,13 +38,18 @@ def ask(pipeline: Pipeline, question: str, labels: list[Document]) -> dict[str, 
 
 
 def test_these_pipelines_ship() -> None:
-    assert pipeline_names() == ["bm25_retrieval", "retrieval"]
+    assert pipeline_names() == ["answers", "bm25_retrieval", "rag_answers", "retrieval"]
 
 
 @pytest.mark.parametrize("name", pipeline_names())
-def test_a_shipped_pipeline_survives_a_round_trip(name: str) -> None:
+def test_a_shipped_pipeline_survives_a_round_trip(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "not-a-key")
     pipeline = load(name)
-    assert Pipeline.loads(pipeline.dumps()).to_dict() == pipeline.to_dict()
+    first = pipeline.to_dict()
+    again = Pipeline.loads(pipeline.dumps()).to_dict()
+    for found in (first, again):
+        found["connections"].sort(key=str)  # their order is not kept
+    assert again == first
 
 
 def test_retrieval_gives_the_values_of_its_measures() -> None:

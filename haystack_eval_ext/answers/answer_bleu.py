@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""BLEU. Sources: Papineni et al., ACL 2002; Post, A Call for Clarity in Reporting BLEU Scores, WMT 2018 (sacrebleu)."""
+"""BLEU. Source: Papineni et al., ACL 2002; Post, A Call for Clarity in Reporting BLEU Scores, WMT 2018; sacrebleu."""
 
 from collections.abc import Callable
 from functools import lru_cache

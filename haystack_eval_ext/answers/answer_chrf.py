@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""chrF and chrF++. Sources: Popović, WMT 2015 and WMT 2017; computed by sacrebleu."""
+"""chrF and chrF++. Source: Popović, WMT 2015 and WMT 2017; computed by sacrebleu."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

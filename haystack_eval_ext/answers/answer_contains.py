@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the answer contains a reference: the "accuracy" of open-domain question answering by free text."""
+"""Answer contains a reference. Source: the usual "accuracy" of open-domain question answering by free text."""
 
 import unicodedata
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Semantic answer similarity (as in sas.py, for bi-encoders) by any embedder of Haystack, without torch."""
+"""Answer similarity by any Haystack embedder. Source: Risch et al., MRQA 2021, for bi-encoders as in sas.py."""
 
 import asyncio
 import inspect
@@ -76,7 +76,7 @@ def login_refused(error: BaseException | None) -> bool:
 @component
 class AnswerEmbeddingSimilarityEvaluator:
     """
-    Scores how close in meaning an answer is to the best of its references: -1 to 1, higher is better.
+    Scores how close in meaning an answer is to the best of its references. From -1 to 1, higher is better.
 
     The score is the cosine of the two texts' embeddings. Any embedder of Haystack serves, local or behind an API.
     Each different text is embedded once; a document embedder gets all of them in one call and asks in batches, a text

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Number match: the numbers of the reference that are in the answer, as numerical question answering is scored."""
+"""Number match. Source: the scoring of numerical question answering, with the numbers of common locales."""
 
 import math
 from bisect import bisect_left, bisect_right

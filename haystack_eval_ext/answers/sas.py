@@ -53,7 +53,8 @@ def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 @component
 class SASEvaluator:
     """
-    Scores how close in meaning an answer is to the best of its references. Higher is better.
+    Scores how close in meaning an answer is to the best of its references. From -1 to 1 (a bi-encoder's cosine) or
+    from 0 to 1 (a cross-encoder), higher is better.
 
     The model decides the range. A cross-encoder reads both texts together and gives 0 to 1: if it was made to emit
     logits, a sigmoid maps them, in every batch alike. A bi-encoder gives the cosine of the two texts' vectors, -1 to 1.
