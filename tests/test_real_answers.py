@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import math
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +18,15 @@ import pytest
 from answer_texts import ANSWERED
 
 SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "answers_agreement.py"
+
+
+@pytest.fixture(autouse=True)
+def _log_level_as_it_was() -> Iterator[None]:
+    """The script silences the package's warnings, which other tests look for."""
+    logger = logging.getLogger("haystack_eval_ext")
+    level = logger.level
+    yield
+    logger.setLevel(level)
 
 
 def _load() -> ModuleType:
