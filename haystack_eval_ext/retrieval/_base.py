@@ -4,7 +4,7 @@
 
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from haystack import Document, component, logging
@@ -52,6 +52,31 @@ class RetrievalEvaluation:
     judging: Judging
     relevance_threshold: float | None
     on_undefined: OnUndefined
+
+    @classmethod
+    def of(cls, evaluator: Any, measures: list[Measure]) -> Self:
+        """
+        Read the rules off a component's parameters.
+
+        :param evaluator: A component that keeps the common parameters under their names.
+        :param measures: Its measures.
+        :returns: The rules, checked.
+        :raises ValueError: If a parameter has no such value.
+        :raises TypeError: If a field is not named by text.
+        """
+        return cls(
+            name=type(evaluator).__name__,
+            measures=measures,
+            judging=Judging(
+                evaluator.document_comparison_field,
+                evaluator.grade_field,
+                evaluator.matching,
+                evaluator.overlap_threshold,
+                evaluator.duplicates,
+            ),
+            relevance_threshold=evaluator.relevance_threshold,
+            on_undefined=evaluator.on_undefined,
+        )
 
     def __post_init__(self) -> None:
         """
@@ -257,19 +282,7 @@ class RetrievalEvaluator:
 
     def _rules(self) -> RetrievalEvaluation:
         """The parameters as they are now: like Haystack's evaluators, a component follows what is set on it later."""
-        return RetrievalEvaluation(
-            name=type(self).__name__,
-            measures=[self._measure()],
-            judging=Judging(
-                self.document_comparison_field,
-                self.grade_field,
-                self.matching,
-                self.overlap_threshold,
-                self.duplicates,
-            ),
-            relevance_threshold=self.relevance_threshold,
-            on_undefined=self.on_undefined,
-        )
+        return RetrievalEvaluation.of(self, [self._measure()])
 
     def to_dict(self) -> dict[str, Any]:
         """

@@ -9,7 +9,7 @@ from haystack import component
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext.retrieval._base import DocumentRows, RetrievalEvaluation
-from haystack_eval_ext.retrieval._judging import Duplicates, Judging, Matching
+from haystack_eval_ext.retrieval._judging import Duplicates, Matching
 from haystack_eval_ext.retrieval._names import parse_measures
 
 
@@ -87,19 +87,7 @@ class DocumentRankingEvaluator:
 
     def _rules(self) -> RetrievalEvaluation:
         """The parameters as they are now."""
-        return RetrievalEvaluation(
-            name=type(self).__name__,
-            measures=parse_measures(self.measures),
-            judging=Judging(
-                self.document_comparison_field,
-                self.grade_field,
-                self.matching,
-                self.overlap_threshold,
-                self.duplicates,
-            ),
-            relevance_threshold=self.relevance_threshold,
-            on_undefined=self.on_undefined,
-        )
+        return RetrievalEvaluation.of(self, parse_measures(self.measures))
 
     def to_dict(self) -> dict[str, Any]:
         """
