@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,13 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>\d+)(?P<words>w)?)?", re.DOTALL)
 _SEPARATOR = re.compile(r"[\s,]+(?![^(]*\))")
+_PARAMETER = re.compile(
+    r"""\s*(?P<name>[A-Za-z_]\w*)\s*=\s*
+    (?P<value>True|False|None|'[^'\\]*'|"[^"\\]*"|[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)
+    \s*(?:,|$)""",
+    re.VERBOSE | re.ASCII,
+)
+_WORDS: dict[str, Value] = {"True": True, "False": False, "None": None}
 # Far beyond any ranking, and safe in 64-bit arithmetic.
 _DEEPEST = 1_000_000_000
 _ALIASES = {alias: name for name, definition in MEASURES.items() for alias in (name, *definition.aliases)}
@@ -135,18 +141,32 @@ def parse_measures(names: Iterable[str]) -> list[Measure]:
 
 
 def _read_parameters(text: str, measure: str) -> dict[str, Value]:
-    try:
-        call = ast.parse(f"f({text})", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
-            raise ValueError  # noqa: TRY301 - the same message as for text that does not parse
-        parameters = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        msg = f"Cannot read the parameters of the measure {measure!r}. Expected for example 'RBP(p=0.8)'."
-        raise ValueError(msg) from None
-    if len(parameters) < len(call.keywords):
-        msg = f"The measure {measure!r} names a parameter twice; name each once."
-        raise ValueError(msg)
+    # Not by ast: compiling in several threads at once fails now and then on Python 3.11 (SystemError).
+    parameters: dict[str, Value] = {}
+    end = 0
+    while end < len(text):
+        match = _PARAMETER.match(text, end)
+        if match is None:
+            msg = f"Cannot read the parameters of the measure {measure!r}. Expected for example 'RBP(p=0.8)'."
+            raise ValueError(msg)
+        name, value = match["name"], match["value"]
+        if name in parameters:
+            msg = f"The measure {measure!r} names a parameter twice; name each once."
+            raise ValueError(msg)
+        parameters[name] = _read_value(value)
+        end = match.end()
     return parameters
+
+
+def _read_value(text: str) -> Value:
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] in "'\"":
+        return text[1:-1]
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
 
 
 def _nearest(name: str) -> list[str]:
