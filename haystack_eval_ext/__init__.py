@@ -2,42 +2,102 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evaluation components for Haystack pipelines."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from haystack.core.serialization import allow_deserialization_module
 
-from haystack_eval_ext._scores import FailedRowsError, UndefinedScore
 from haystack_eval_ext._version import __version__
-from haystack_eval_ext.answers.answer_bleu import AnswerBleuEvaluator
-from haystack_eval_ext.answers.answer_chrf import AnswerChrfEvaluator
-from haystack_eval_ext.answers.answer_contains import AnswerContainsEvaluator
-from haystack_eval_ext.answers.answer_edit_similarity import AnswerEditSimilarityEvaluator
-from haystack_eval_ext.answers.answer_embedding_similarity import AnswerEmbeddingSimilarityEvaluator
-from haystack_eval_ext.answers.answer_exact_match import AnswerExactMatchEvaluator
-from haystack_eval_ext.answers.answer_number_match import AnswerNumberMatchEvaluator
-from haystack_eval_ext.answers.answer_rouge import AnswerRougeEvaluator
-from haystack_eval_ext.answers.answer_token_f1 import AnswerTokenF1Evaluator
-from haystack_eval_ext.answers.sas import SASEvaluator
-from haystack_eval_ext.retrieval.document_hit_rate import DocumentHitRateEvaluator
-from haystack_eval_ext.retrieval.document_map import DocumentMAPEvaluator
-from haystack_eval_ext.retrieval.document_mrr import DocumentMRREvaluator
-from haystack_eval_ext.retrieval.document_ndcg import DocumentNDCGEvaluator
-from haystack_eval_ext.retrieval.document_precision import DocumentPrecisionEvaluator
-from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
-from haystack_eval_ext.retrieval.document_recall import DocumentRecallEvaluator
+
+if TYPE_CHECKING:
+    from haystack_eval_ext._scores import FailedRowsError, UndefinedScore
+    from haystack_eval_ext.answers.answer_bleu import AnswerBleuEvaluator
+    from haystack_eval_ext.answers.answer_chrf import AnswerChrfEvaluator
+    from haystack_eval_ext.answers.answer_contains import AnswerContainsEvaluator
+    from haystack_eval_ext.answers.answer_edit_similarity import AnswerEditSimilarityEvaluator
+    from haystack_eval_ext.answers.answer_embedding_similarity import AnswerEmbeddingSimilarityEvaluator
+    from haystack_eval_ext.answers.answer_exact_match import AnswerExactMatchEvaluator
+    from haystack_eval_ext.answers.answer_number_match import AnswerNumberMatchEvaluator
+    from haystack_eval_ext.answers.answer_rouge import AnswerRougeEvaluator
+    from haystack_eval_ext.answers.answer_token_f1 import AnswerTokenF1Evaluator
+    from haystack_eval_ext.answers.sas import SASEvaluator
+    from haystack_eval_ext.judged._policy import JudgePolicy
+    from haystack_eval_ext.judged.answer_correctness import AnswerCorrectnessEvaluator
+    from haystack_eval_ext.judged.answer_relevancy import AnswerRelevancyEvaluator
+    from haystack_eval_ext.judged.citation import CitationEvaluator
+    from haystack_eval_ext.judged.context_precision import ContextPrecisionEvaluator
+    from haystack_eval_ext.judged.context_recall import ContextRecallEvaluator
+    from haystack_eval_ext.judged.context_relevance import ContextRelevanceEvaluator
+    from haystack_eval_ext.judged.faithfulness import FaithfulnessEvaluator
+    from haystack_eval_ext.judged.llm import LLMEvaluator
+    from haystack_eval_ext.judged.nli_faithfulness import NLIFaithfulnessEvaluator
+    from haystack_eval_ext.judged.pairwise import PairwiseEvaluator
+    from haystack_eval_ext.judged.refusal import RefusalEvaluator
+    from haystack_eval_ext.judged.rubric import RubricEvaluator
+    from haystack_eval_ext.retrieval.document_hit_rate import DocumentHitRateEvaluator
+    from haystack_eval_ext.retrieval.document_map import DocumentMAPEvaluator
+    from haystack_eval_ext.retrieval.document_mrr import DocumentMRREvaluator
+    from haystack_eval_ext.retrieval.document_ndcg import DocumentNDCGEvaluator
+    from haystack_eval_ext.retrieval.document_precision import DocumentPrecisionEvaluator
+    from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
+    from haystack_eval_ext.retrieval.document_recall import DocumentRecallEvaluator
 
 # Haystack loads classes from YAML only out of packages that somebody trusts. Importing this package is that word, for
 # this package alone.
 allow_deserialization_module("haystack_eval_ext.*")
 
+# A module is loaded when one of its names is first used, so that nobody waits for families that he does not use.
+_MODULES = {
+    "AnswerBleuEvaluator": "answers.answer_bleu",
+    "AnswerChrfEvaluator": "answers.answer_chrf",
+    "AnswerContainsEvaluator": "answers.answer_contains",
+    "AnswerCorrectnessEvaluator": "judged.answer_correctness",
+    "AnswerEditSimilarityEvaluator": "answers.answer_edit_similarity",
+    "AnswerEmbeddingSimilarityEvaluator": "answers.answer_embedding_similarity",
+    "AnswerExactMatchEvaluator": "answers.answer_exact_match",
+    "AnswerNumberMatchEvaluator": "answers.answer_number_match",
+    "AnswerRelevancyEvaluator": "judged.answer_relevancy",
+    "AnswerRougeEvaluator": "answers.answer_rouge",
+    "AnswerTokenF1Evaluator": "answers.answer_token_f1",
+    "CitationEvaluator": "judged.citation",
+    "ContextPrecisionEvaluator": "judged.context_precision",
+    "ContextRecallEvaluator": "judged.context_recall",
+    "ContextRelevanceEvaluator": "judged.context_relevance",
+    "DocumentHitRateEvaluator": "retrieval.document_hit_rate",
+    "DocumentMAPEvaluator": "retrieval.document_map",
+    "DocumentMRREvaluator": "retrieval.document_mrr",
+    "DocumentNDCGEvaluator": "retrieval.document_ndcg",
+    "DocumentPrecisionEvaluator": "retrieval.document_precision",
+    "DocumentRankingEvaluator": "retrieval.document_ranking",
+    "DocumentRecallEvaluator": "retrieval.document_recall",
+    "FailedRowsError": "_scores",
+    "FaithfulnessEvaluator": "judged.faithfulness",
+    "JudgePolicy": "judged._policy",
+    "LLMEvaluator": "judged.llm",
+    "NLIFaithfulnessEvaluator": "judged.nli_faithfulness",
+    "PairwiseEvaluator": "judged.pairwise",
+    "RefusalEvaluator": "judged.refusal",
+    "RubricEvaluator": "judged.rubric",
+    "SASEvaluator": "answers.sas",
+    "UndefinedScore": "_scores",
+}
+
 __all__ = [
     "AnswerBleuEvaluator",
     "AnswerChrfEvaluator",
     "AnswerContainsEvaluator",
+    "AnswerCorrectnessEvaluator",
     "AnswerEditSimilarityEvaluator",
     "AnswerEmbeddingSimilarityEvaluator",
     "AnswerExactMatchEvaluator",
     "AnswerNumberMatchEvaluator",
+    "AnswerRelevancyEvaluator",
     "AnswerRougeEvaluator",
     "AnswerTokenF1Evaluator",
+    "CitationEvaluator",
+    "ContextPrecisionEvaluator",
+    "ContextRecallEvaluator",
+    "ContextRelevanceEvaluator",
     "DocumentHitRateEvaluator",
     "DocumentMAPEvaluator",
     "DocumentMRREvaluator",
@@ -46,7 +106,27 @@ __all__ = [
     "DocumentRankingEvaluator",
     "DocumentRecallEvaluator",
     "FailedRowsError",
+    "FaithfulnessEvaluator",
+    "JudgePolicy",
+    "LLMEvaluator",
+    "NLIFaithfulnessEvaluator",
+    "PairwiseEvaluator",
+    "RefusalEvaluator",
+    "RubricEvaluator",
     "SASEvaluator",
     "UndefinedScore",
     "__version__",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -42,7 +42,7 @@ def document_rows(**sockets: Any) -> dict[str, list[list[Document]]]:
     :raises TypeError: If a socket or one of its rows is not a list.
     """
     rows = {name: _batch(name, value) for name, value in sockets.items()}
-    return _equally_many(
+    return equally_many(
         rows,
         nothing={name: [] for name in rows},
         hint="A flat list of Documents is one question: to score several questions at once, gather one list of "
@@ -50,8 +50,16 @@ def document_rows(**sockets: Any) -> dict[str, list[list[Document]]]:
     )
 
 
-def _equally_many(rows: dict[str, list[Any]], nothing: dict[str, Any], hint: str) -> dict[str, list[Any]]:
-    """Check that all sockets have equally many rows; beside one row elsewhere, a bare empty list is one empty row."""
+def equally_many(rows: dict[str, list[Any]], nothing: dict[str, Any], hint: str) -> dict[str, list[Any]]:
+    """
+    Check that all sockets have equally many rows; beside one row elsewhere, a bare empty list is one empty row.
+
+    :param rows: The rows by socket.
+    :param nothing: What an empty row of each socket is.
+    :param hint: What to do if one socket has a single row and another has several.
+    :returns: The rows.
+    :raises ValueError: If there are none, or the sockets differ.
+    """
     counts = {name: len(value) for name, value in rows.items()}
     filled = {count for count in counts.values() if count}
     if not filled:
@@ -177,10 +185,10 @@ def answer_rows(ground_truth_answers: Any, predicted_answers: Any) -> tuple[list
     :raises ValueError: If a socket holds no rows, the sockets differ in length, or a message has no text.
     :raises TypeError: If something is no answer; the message names socket and row.
     """
-    rows = _equally_many(
+    rows = equally_many(
         {
-            "ground_truth_answers": _references(ground_truth_answers),
-            "predicted_answers": _answers(predicted_answers),
+            "ground_truth_answers": references("ground_truth_answers", ground_truth_answers),
+            "predicted_answers": answers("predicted_answers", predicted_answers),
         },
         nothing={"ground_truth_answers": [], "predicted_answers": ""},
         hint="Several references of one question are a list within the list: [['first', 'second']]. Of several replies "
@@ -189,28 +197,43 @@ def answer_rows(ground_truth_answers: Any, predicted_answers: Any) -> tuple[list
     return [[row] if isinstance(row, str) else row for row in rows["ground_truth_answers"]], rows["predicted_answers"]
 
 
-def _references(value: Any) -> list[Any]:
-    name = "ground_truth_answers"
+def references(name: str, value: Any) -> list[Any]:
+    """
+    Check a socket of references.
+
+    :param name: Its name.
+    :param value: What it was given.
+    :returns: A text or a list of texts per question.
+    :raises TypeError: If something else is in it.
+    """
     if not isinstance(value, list):
         msg = f"{name} must be a list with one or several references per question, but is {describe(value)}."
         raise TypeError(msg)
     if set(map(type, value)) == {str}:
         return value
-    for row, references in enumerate(value):
-        if isinstance(references, str):
+    for row, given in enumerate(value):
+        if isinstance(given, str):
             continue
-        if not isinstance(references, list):
-            msg = f"{name}[{row}] must be a text or a list of texts, but is {describe(references)}."
+        if not isinstance(given, list):
+            msg = f"{name}[{row}] must be a text or a list of texts, but is {describe(given)}."
             raise TypeError(msg)
-        for position, reference in enumerate(references):
+        for position, reference in enumerate(given):
             if not isinstance(reference, str):
                 msg = f"{name}[{row}][{position}] must be a text, but is {describe(reference)}."
                 raise TypeError(msg)
     return value
 
 
-def _answers(value: Any) -> list[str]:
-    name = "predicted_answers"
+def answers(name: str, value: Any) -> list[str]:
+    """
+    Check a socket of answers, and take their texts.
+
+    :param name: Its name.
+    :param value: What it was given: texts, ChatMessages of the assistant, GeneratedAnswers, or their JSON forms.
+    :returns: A text per question.
+    :raises ValueError: If a message is no answer.
+    :raises TypeError: If something else is in it.
+    """
     if isinstance(value, str | ChatMessage):
         value = [value]
     if not isinstance(value, list):
@@ -259,3 +282,80 @@ def _answer_from_json(value: dict[Any, Any], place: str) -> ChatMessage | Genera
             f"{place} is a dict that is not the JSON form of a {kind.__name__} ({type(error).__name__} in reading it)."
         )
         raise ValueError(msg) from None
+
+
+def questions(name: str, value: Any) -> list[str]:
+    """
+    Check a socket of questions.
+
+    :param name: Its name.
+    :param value: A list of texts, or one text.
+    :returns: A text per question.
+    :raises TypeError: If something else is in it.
+    """
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list):
+        msg = f"{name} must be a list with one text per question, but is {describe(value)}."
+        raise TypeError(msg)
+    for row, question in enumerate(value):
+        if not isinstance(question, str):
+            msg = f"{name}[{row}] must be a text, but is {describe(question)}."
+            raise TypeError(msg)
+    return value
+
+
+def contexts(name: str, value: Any) -> list[list[str]]:
+    """
+    Check a socket of contexts, and take their texts.
+
+    :param name: Its name.
+    :param value: Per question a list of texts or Documents; or one flat list of Documents, which is one question.
+    :returns: The texts of each question; a Document without content is left out.
+    :raises ValueError: If a dict is not the JSON form of a Document.
+    :raises TypeError: If something else is in it.
+    """
+    if not isinstance(value, list):
+        msg = f"{name} must be a list with one list of texts or Documents per question, but is {describe(value)}."
+        raise TypeError(msg)
+    if value and all(isinstance(element, Document | dict) for element in value):
+        value = [value]
+    rows = []
+    for row, given in enumerate(value):
+        if not isinstance(given, list):
+            msg = (
+                f"{name}[{row}] must be a list of texts or Documents, but is {describe(given)}. Even a single context "
+                "of a question is a list: [['the context']]."
+            )
+            raise TypeError(msg)
+        texts = [_context(element, f"{name}[{row}][{position}]") for position, element in enumerate(given)]
+        rows.append([text for text in texts if text is not None])
+    return rows
+
+
+def _context(value: Any, place: str) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Document | dict):
+        return _document(value, place).content
+    msg = f"{place} must be a text or a Document, but is {describe(value)}."
+    raise TypeError(msg)
+
+
+def flags(name: str, value: Any) -> list[bool]:
+    """
+    Check a socket of flags.
+
+    :param name: Its name.
+    :param value: A list of True or False.
+    :returns: The same.
+    :raises TypeError: If something else is in it.
+    """
+    if not isinstance(value, list):
+        msg = f"{name} must be a list with True or False per question, but is {describe(value)}."
+        raise TypeError(msg)
+    for row, flag in enumerate(value):
+        if not isinstance(flag, bool):
+            msg = f"{name}[{row}] must be True or False, but is {describe(flag)}."
+            raise TypeError(msg)
+    return value

@@ -61,6 +61,7 @@ class Case:
 def all_cases() -> list[Case]:
     """Every row of every family's table."""
     from cases_answers import ANSWER_CASES
+    from cases_judged import JUDGED_CASES
     from cases_retrieval import RETRIEVAL_CASES
 
-    return [*ANSWER_CASES, *RETRIEVAL_CASES]
+    return [*ANSWER_CASES, *JUDGED_CASES, *RETRIEVAL_CASES]

@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What judging costs: calls, retries, cache hits, tokens, money; and the budget that ends a run."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from haystack_eval_ext.judged._failures import NotRunError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_MILLION = 1e6
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_ASCII_PER_TOKEN = 4
+# Formatting of the messages around the texts.
+_TOKENS_PER_CALL = 8
+
+
+@dataclass
+class Usage:
+    """
+    What was spent. An unknown number of tokens is None, never 0.
+
+    :param calls: Requests sent, retries included.
+    :param retries: Those of them that repeated a failed one.
+    :param cache_hits: Requests that were answered without a call: from the cache, or by an identical request.
+    :param prompt_tokens: Tokens in, of the calls that reported them.
+    :param completion_tokens: Tokens out, likewise.
+    :param unknown: Replies that came without their tokens.
+    :param cost: In the currency of the prices; None without prices.
+    :param models: Replies by the model that the service named.
+    """
+
+    calls: int = 0
+    retries: int = 0
+    cache_hits: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    unknown: int = 0
+    cost: float | None = None
+    models: dict[str, int] = field(default_factory=dict)
+
+    def add_reply(self, meta: Mapping[str, Any], prices: Mapping[str, Mapping[str, float]] | None) -> None:
+        """
+        Count a reply.
+
+        :param meta: What the generator said about it.
+        :param prices: Price of a million tokens by model.
+        """
+        model = meta.get("model")
+        if isinstance(model, str) and model:
+            self.models[model] = self.models.get(model, 0) + 1
+        tokens = tokens_of(meta)
+        if tokens is None:
+            self.unknown += 1
+            return
+        self.prompt_tokens = (self.prompt_tokens or 0) + tokens[0]
+        self.completion_tokens = (self.completion_tokens or 0) + tokens[1]
+        cost = cost_of(model, *tokens, prices)
+        if cost is not None:
+            self.cost = (self.cost or 0.0) + cost
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        The account as plain values.
+
+        :returns: Its fields.
+        """
+        return {
+            "calls": self.calls,
+            "retries": self.retries,
+            "cache_hits": self.cache_hits,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "replies_without_tokens": self.unknown,
+            "cost": self.cost,
+            "models": dict(self.models),
+        }
+
+
+def sum_of(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """
+    Add accounts up.
+
+    :param usages: As ``Usage.to_dict`` writes them.
+    :returns: The sum in the same form; None where all are None.
+    """
+    total: dict[str, Any] = Usage().to_dict()
+    for usage in usages:
+        for name, value in usage.items():
+            if name == "models":
+                for model, count in value.items():
+                    total["models"][model] = total["models"].get(model, 0) + count
+            elif value is not None:
+                total[name] = value + (total[name] or 0)
+    return total
+
+
+def tokens_of(meta: Mapping[str, Any]) -> tuple[int, int] | None:
+    """
+    Tokens in and out, under the names that generators use for them.
+
+    :param meta: What a generator said about a reply.
+    :returns: Both numbers, or None if it does not tell.
+    """
+    usage = meta.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    prompt = next((usage[name] for name in ("prompt_tokens", "input_tokens") if _is_count(usage.get(name))), None)
+    completion = next(
+        (usage[name] for name in ("completion_tokens", "output_tokens") if _is_count(usage.get(name))), None
+    )
+    return None if prompt is None or completion is None else (int(prompt), int(completion))
+
+
+def cost_of(model: Any, prompt: int, completion: int, prices: Mapping[str, Mapping[str, float]] | None) -> float | None:
+    """
+    The cost of a reply.
+
+    :param model: The model's name.
+    :param prompt: Tokens in.
+    :param completion: Tokens out.
+    :param prices: Price of a million tokens by model; "*" is any other.
+    :returns: The cost, or None if there is no price for the model.
+    """
+    price = None if prices is None else prices.get(str(model), prices.get("*"))
+    return None if price is None else (prompt * price["input"] + completion * price["output"]) / _MILLION
+
+
+def estimated_tokens(*texts: str) -> int:
+    """
+    About how many tokens texts have: four ASCII characters, or one of another script, make one.
+
+    :param texts: The texts of a request.
+    :returns: The estimate, usually within a third of the true number.
+    """
+    others = sum(len(_NOT_ASCII.findall(text)) for text in texts)
+    return _TOKENS_PER_CALL + others + math.ceil((sum(map(len, texts)) - others) / _ASCII_PER_TOKEN)
+
+
+class Budget:
+    """
+    What a run may spend. A call that would go beyond is not made, and its row is left for a later run.
+
+    Calls in flight count with an estimate, so that many at once do not overdraw it.
+    """
+
+    def __init__(
+        self,
+        max_calls: int | None = None,
+        max_tokens: int | None = None,
+        max_cost: float | None = None,
+        prices: Mapping[str, Mapping[str, float]] | None = None,
+    ) -> None:
+        """
+        Create a budget; one object may serve several evaluators.
+
+        :param max_calls: Calls at most.
+        :param max_tokens: Tokens at most, in and out.
+        :param max_cost: Cost at most.
+        :param prices: Price of a million tokens by model.
+        """
+        self._max_calls = max_calls
+        self._max_tokens = max_tokens
+        self._max_cost = max_cost
+        self._prices = prices
+        self._calls = 0
+        self._tokens = 0.0
+        self._cost = 0.0
+        self._reserved_tokens = 0.0
+        self._reserved_cost = 0.0
+
+    def reserve(self, tokens: int, model: str | None) -> tuple[int, float]:
+        """
+        Ask for a call.
+
+        :param tokens: The estimate of its prompt's tokens.
+        :param model: The model that is asked, if known.
+        :returns: What is reserved, to be given to :meth:`settle`.
+        :raises NotRunError: If the budget has no room for it.
+        """
+        cost = cost_of(model, tokens, 0, self._prices) or 0.0
+        for name, limit, used, wanted in (
+            ("max_calls", self._max_calls, self._calls, 1),
+            ("max_tokens", self._max_tokens, self._tokens + self._reserved_tokens, tokens),
+            ("max_cost", self._max_cost, self._cost + self._reserved_cost, cost),
+        ):
+            if limit is not None and used + wanted > limit:
+                msg = f"the budget is spent ({name} of {limit})"
+                raise NotRunError(msg)
+        self._calls += 1
+        self._reserved_tokens += tokens
+        self._reserved_cost += cost
+        return tokens, cost
+
+    def settle(self, reserved: tuple[int, float], meta: Mapping[str, Any] | None) -> None:
+        """
+        Replace the estimate by what a call really took.
+
+        :param reserved: From :meth:`reserve`.
+        :param meta: What the generator said about the reply; None if the call failed.
+        """
+        self._reserved_tokens -= reserved[0]
+        self._reserved_cost -= reserved[1]
+        if meta is None:
+            return
+        tokens = tokens_of(meta)
+        self._tokens += reserved[0] if tokens is None else sum(tokens)
+        cost = None if tokens is None else cost_of(meta.get("model"), *tokens, self._prices)
+        self._cost += reserved[1] if cost is None else cost
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The forms of replies: the JSON schema a judge is told, and the reading of what it says, checked by pydantic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from haystack_eval_ext.judged._failures import ReplyError
+
+_T = TypeVar("_T")
+#: A verdict: 1 or 0, a grade, or a word.
+Choice = int | str
+
+#: Yes is 1, no is 0.
+YES_NO: tuple[Choice, ...] = (1, 0)
+_WORDS_FOR_YES_NO: dict[str, int] = {"yes": 1, "true": 1, "1": 1, "1.0": 1, "no": 0, "false": 0, "0": 0, "0.0": 0}
+_AROUND = " \t\r\n.!\"'`*"
+_NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
+_ID = re.compile(r"([a-z]*)(\d+)")
+#: Under which names a verdict may stand in an object of its own.
+_VERDICT_NAMES = ("verdict", "score", "label", "value", "grade")
+
+
+@dataclass(frozen=True)
+class Form(Generic[_T]):
+    """
+    What a reply must look like.
+
+    :param name: A short name, which some services want beside a schema.
+    :param schema: Its JSON schema, strict: each property is required and no other allowed.
+    :param read: From a JSON value to what it says; raises ReplyError.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    read: Callable[[Any], _T]
+
+
+def read_choice(value: Any, choices: Sequence[Choice]) -> Choice:
+    """
+    Read a verdict: the one place that says what "Yes.", true and "1" mean.
+
+    :param value: As JSON has it.
+    :param choices: What it can be; (1, 0) is yes or no.
+    :returns: One of the choices.
+    :raises ReplyError: If it is none of them.
+    """
+    words = value.strip(_AROUND).casefold() if isinstance(value, str) else None
+    if set(choices) == {0, 1}:
+        given = words if words is not None else str(value).casefold() if isinstance(value, bool | int | float) else ""
+        if given in _WORDS_FOR_YES_NO:
+            return _WORDS_FOR_YES_NO[given]
+    elif words is not None and not _NUMBER.fullmatch(words):
+        for choice in choices:
+            if isinstance(choice, str) and choice.casefold() == words:
+                return choice
+    else:
+        number = float(words) if words is not None else value
+        if isinstance(number, int | float) and not isinstance(number, bool):
+            for choice in choices:
+                if isinstance(choice, int) and choice == number:
+                    return choice
+            for choice in choices:
+                if isinstance(choice, str) and choice == words:
+                    return choice
+    shown = ", ".join(map(str, choices)) if len(choices) < 12 else f"{choices[0]} to {choices[-1]}"  # noqa: PLR2004
+    msg = f"a verdict was none of {shown}"
+    raise ReplyError(msg)
+
+
+class OwnItems(dict[str, Choice]):
+    """Verdicts of a reply that does not answer what was asked about, but brings its own items."""
+
+    def __init__(self, texts: dict[str, Any], verdicts: Mapping[str, Choice]) -> None:
+        """
+        Create the verdicts.
+
+        :param texts: The items by id.
+        :param verdicts: The verdict on each.
+        """
+        super().__init__(verdicts)
+        self.texts = texts
+
+
+def verdicts_form(
+    ids: Sequence[str],
+    choices: Sequence[Choice] = YES_NO,
+    own: Callable[[Any], OwnItems | None] | None = None,
+) -> Form[dict[str, Choice]]:
+    """
+    The form of a verdict for each id.
+
+    The reading has the ids that the reply answers clearly; an id that it leaves out, answers twice in different ways,
+    or with an unknown verdict is not in it, and is asked for again. An id that nobody asked about is passed over.
+
+    :param ids: What is judged.
+    :param choices: The possible verdicts.
+    :param own: Reads another form; None if a reply is not of that form.
+    :returns: The form; its reading has at least one id.
+    """
+    whole = all(isinstance(choice, int) for choice in choices)
+    verdict = {"type": "integer" if whole else "string", "enum": list(choices)}
+    places = {_plain_id(name): name for name in ids}
+    by_number = {match[2]: name for plain, name in places.items() if (match := _ID.fullmatch(plain))}
+    if len(by_number) == len(places):
+        places = {**by_number, **places}
+
+    def read(value: Any) -> dict[str, Choice]:
+        other = None if own is None else own(value)
+        if other is not None:
+            return other
+        found: dict[str, Choice] = {}
+        doubtful: set[str] = set()
+        fault = ReplyError("it had no verdict for any of the ids asked about")
+        for given, verdict_given in _entries(value):
+            name = places.get(_plain_id(given))
+            if name is None:
+                continue
+            try:
+                read_one = read_choice(_bare(verdict_given), choices)
+            except ReplyError as error:
+                fault = error
+                doubtful.add(name)
+                continue
+            if found.setdefault(name, read_one) != read_one:
+                doubtful.add(name)
+        clear = {name: found[name] for name in ids if name in found and name not in doubtful}
+        if not clear:
+            raise fault
+        return clear
+
+    schema = _object({"verdicts": _object(dict.fromkeys(ids, verdict))})
+    return Form("verdicts", schema, read)
+
+
+def model_form(model: type[BaseModel], check: Callable[[Any], None] | None = None) -> Form[Any]:
+    """
+    The form that a pydantic model describes.
+
+    :param model: The model; all of its fields are required, and no field is ``"Any"``.
+    :param check: A further check of the instance; raises ReplyError.
+    :returns: The form, whose reading is an instance.
+    """
+
+    def read(value: Any) -> Any:
+        try:
+            instance = model.model_validate(value)
+        except (ValidationError, RecursionError) as error:
+            raise ReplyError(_pydantic_fault(error)) from None
+        if check is not None:
+            check(instance)
+        return instance
+
+    return Form(model.__name__.lower().strip("_"), _strict(model.model_json_schema()), read)
+
+
+def _entries(value: Any) -> list[tuple[str, Any]]:
+    """Ids and verdicts: an object by id or a list of objects with an id, alone or under one name."""
+    if isinstance(value, dict):
+        inner = next((value[name] for name in ("verdicts", "scores", "results") if name in value), value)
+        if isinstance(inner, dict):
+            return [(str(name), verdict) for name, verdict in inner.items()]
+        value = inner
+    if isinstance(value, list):
+        return [(str(entry["id"]), entry) for entry in value if isinstance(entry, dict) and "id" in entry]
+    return []
+
+
+def _bare(verdict: Any) -> Any:
+    """A verdict that comes with a reason in an object of its own."""
+    if not isinstance(verdict, dict):
+        return verdict
+    named = [verdict[name] for name in _VERDICT_NAMES if name in verdict]
+    return named[0] if len(named) == 1 else None
+
+
+def _plain_id(name: str) -> str:
+    return name.strip(_AROUND).casefold()
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _strict(schema: Any) -> Any:
+    """A schema of pydantic as strict servers want it: every property required, no other, no titles or defaults."""
+    if isinstance(schema, list):
+        return [_strict(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    properties = schema.get("properties")
+    strict = {
+        name: {key: _strict(part) for key, part in value.items()} if name in ("properties", "$defs") else _strict(value)
+        for name, value in schema.items()
+        if name not in ("title", "default", "description") or not isinstance(value, str | int | float | None | bool)
+    }
+    if isinstance(properties, dict):
+        strict |= {"required": list(properties), "additionalProperties": False}
+    return strict
+
+
+def _pydantic_fault(error: ValidationError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "it was nested too deeply"
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    # The place can hold keys of the reply's own: only those of the model are named.
+    place = ".".join(str(part) for part in first["loc"][:1])
+    kind = {"missing": "is missing", "extra_forbidden": "is not part of the form"}.get(
+        first["type"], f"must be another type ({first['type']})"
+    )
+    return (
+        f"the key {place!r} {kind}" if first["type"] != "extra_forbidden" and place else "it had not the keys asked for"
+    )

@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of a user's ChatGenerator, by duck typing: how to call it, and what identifies it."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from typing import TYPE_CHECKING, Any
+
+from haystack import logging
+from haystack.core.serialization import component_to_dict
+from haystack.dataclasses import ChatMessage
+
+from haystack_eval_ext._rows import describe
+from haystack_eval_ext.judged._failures import JudgeError, ReplyError, TruncatedReplyError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping
+
+    from haystack_eval_ext.judged._forms import Form
+    from haystack_eval_ext.judged._policy import StructuredOutput
+
+logger = logging.getLogger(__name__)
+
+_CUT_OFF = frozenset(("length", "max_tokens", "max_output_tokens", "model_length"))
+_FILTERED = frozenset(("content_filter", "safety", "refusal", "blocklist", "prohibited_content"))
+# What OpenAI's client does if nobody says otherwise.
+_OPENAI_RETRIES = "5"
+
+
+def check_generator(generator: Any) -> None:
+    """
+    Refuse what is no ChatGenerator.
+
+    :param generator: The parameter of a component.
+    :raises TypeError: If it cannot be run with messages.
+    """
+    run = getattr(generator, "run", None)
+    if not callable(run) or isinstance(generator, type) or not _takes(run, "messages"):
+        msg = (
+            "chat_generator must be a ChatGenerator of Haystack, whose run takes 'messages', but is "
+            f"{describe(generator)}."
+        )
+        raise TypeError(msg)
+
+
+class Generator:
+    """A user's ChatGenerator."""
+
+    def __init__(self, generator: Any) -> None:
+        """
+        Look at a generator.
+
+        :param generator: Any ChatGenerator of Haystack.
+        """
+        self._generator = generator
+        self.is_async = callable(getattr(generator, "run_async", None))
+        self._takes_kwargs = _takes(generator.run, "generation_kwargs")
+        own = getattr(generator, "generation_kwargs", None)
+        self._seed = own.get("seed") if isinstance(own, dict) else None
+        model = getattr(generator, "model", None)
+        self.model = model if isinstance(model, str) else None
+
+    def formats(self, wanted: StructuredOutput) -> list[StructuredOutput]:
+        """
+        The ways to ask for the form of a reply, the best one first.
+
+        :param wanted: The policy's.
+        :returns: At least one.
+        """
+        if wanted != "auto":
+            return [wanted]
+        names = [kind.__name__ for kind in type(self._generator).__mro__]
+        family = any(name.startswith(("OpenAIChat", "AzureOpenAIChat")) for name in names)
+        return ["json_schema", "json_object", "text"] if family and self._takes_kwargs else ["text"]
+
+    def identity(self) -> dict[str, Any] | None:
+        """
+        All that decides what the generator replies, without secrets.
+
+        :returns: Its type and parameters, and where its requests go; None if it cannot be serialized.
+        """
+        try:
+            data = component_to_dict(self._generator, "chat_generator")
+        except Exception:
+            return None
+        return {"generator": data, "base_url": self._base_url(data)}
+
+    def limit_key(self) -> Any:
+        """
+        What identifies the service and the account that calls count against.
+
+        :returns: Type, address and name of the key's variable; the instance if it has neither of the latter.
+        """
+        data = self.identity()
+        parameters = {} if data is None else data["generator"].get("init_parameters", {})
+        base_url = getattr(self._generator, "api_base_url", None) if data is None else data["base_url"]
+        key = parameters.get("api_key")
+        variables = key.get("env_vars") if isinstance(key, dict) else None
+        if not base_url and not variables:
+            return id(self._generator)
+        return type(self._generator).__qualname__, str(base_url), str(variables)
+
+    def _base_url(self, data: Mapping[str, Any]) -> str | None:
+        parameters = data.get("init_parameters", {})
+        for name in ("api_base_url", "api_base", "base_url", "azure_endpoint", "url"):
+            if isinstance(parameters.get(name), str):
+                return str(parameters[name])
+        return os.environ.get("OPENAI_BASE_URL") if "api_base_url" in parameters else None
+
+    def warn_of_own_retries(self) -> None:
+        """Say once for each generator that its own retries multiply with ours."""
+        retries = getattr(self._generator, "max_retries", 0)
+        if retries is None:
+            retries = int(os.environ.get("OPENAI_MAX_RETRIES", _OPENAI_RETRIES))
+        if not isinstance(retries, int) or retries <= 0 or getattr(self._generator, "_haystack_eval_warned", False):
+            return
+        try:
+            self._generator._haystack_eval_warned = True
+        except AttributeError:
+            return
+        logger.warning(
+            "The chat generator repeats failed calls itself (max_retries={retries}), unseen by the judge's limits and "
+            "accounts, which repeats them too. Create it with max_retries=0.",
+            retries=retries,
+        )
+
+    async def warm_up(self) -> None:
+        """Let the generator load what it needs, on the judges' loop."""
+        if self.is_async and hasattr(self._generator, "warm_up_async"):
+            await self._generator.warm_up_async()
+        elif hasattr(self._generator, "warm_up"):
+            self._generator.warm_up()
+
+    def call(self, messages: list[ChatMessage], form: Form[Any], way: StructuredOutput, vote: int) -> Awaitable[Any]:
+        """
+        Start a call.
+
+        :param messages: The messages.
+        :param form: The form of the reply.
+        :param way: How the generator is told the form.
+        :param vote: Number of the vote, which varies the seed if there is one.
+        :returns: The generator's output to come.
+        """
+        from haystack_eval_ext.judged._limits import in_thread
+
+        kwargs: dict[str, Any] = {}
+        if way == "json_schema":
+            schema = {"name": form.name, "strict": True, "schema": form.schema}
+            kwargs["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif way == "json_object":
+            kwargs["response_format"] = {"type": "json_object"}
+        if vote and isinstance(self._seed, int):
+            kwargs["seed"] = self._seed + vote
+        arguments: dict[str, Any] = {"messages": messages}
+        if kwargs and self._takes_kwargs:
+            arguments["generation_kwargs"] = kwargs
+        if self.is_async:
+            awaitable: Awaitable[Any] = self._generator.run_async(**arguments)
+            return awaitable
+        return in_thread(lambda: self._generator.run(**arguments))
+
+
+def reply_message(output: Any) -> ChatMessage:
+    """
+    The reply in what a generator returned.
+
+    :param output: Its output.
+    :returns: The first reply.
+    :raises ReplyError: If there is none.
+    """
+    replies = output.get("replies") if isinstance(output, dict) else None
+    if not isinstance(replies, list) or not replies or not isinstance(replies[0], ChatMessage):
+        msg = "there was no reply"
+        raise ReplyError(msg)
+    return replies[0]
+
+
+def explain(fault: ReplyError, meta: Mapping[str, Any], text: str | None) -> JudgeError:
+    """
+    Why a reply could not be read, in the light of how it ended.
+
+    :param fault: What was wrong with it.
+    :param meta: What the generator said about it.
+    :param text: Its text.
+    :returns: The error to raise: one that another attempt may mend, or one that it would meet again.
+    """
+    ended = str(meta.get("finish_reason") or "").lower()
+    if ended in _CUT_OFF:
+        return TruncatedReplyError("the reply was cut off at the token limit; raise the generator's max_tokens", text)
+    if ended in _FILTERED:
+        return JudgeError("the service refused to reply (content filter)", text)
+    fault.reply = text
+    return fault
+
+
+def _takes(function: Any, name: str) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    return name in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())

@@ -1,0 +1,158 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How a judge is asked: limits, retries, memory. Plain fields, which YAML carries."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+from haystack_eval_ext._parameters import check_choice, check_flag, check_integer, is_number
+from haystack_eval_ext._rows import describe
+
+StructuredOutput = Literal["auto", "json_schema", "json_object", "text"]
+
+
+@dataclass(frozen=True)
+class JudgePolicy:
+    """
+    How a judge is asked. Every judged evaluator takes one, as an object or as a plain dictionary of its fields.
+
+    ```python
+    from haystack_eval_ext import JudgePolicy
+
+    print(JudgePolicy(max_concurrency=4, cache_path="judge.sqlite").votes)
+    # 1
+    ```
+
+    :param max_concurrency: Calls in flight at most. Evaluators whose generators reach the same service under the same
+        key share one limit, the smallest of theirs.
+    :param max_attempts: How often a request is sent at most, the first time included.
+    :param timeout: Seconds that one call may take.
+    :param deadline: Seconds from the start of a request's first call until it is given up, waits included.
+    :param min_wait: Seconds of the first wait between attempts, before jitter; each further wait is twice as long.
+    :param max_wait: Seconds of the longest wait, unless the service names a longer one (Retry-After).
+    :param votes: How often each verdict is asked for; the majority counts, and the agreement is reported. With a
+        generator that always replies the same (temperature 0) more than one vote says nothing.
+    :param structured_output: How the generator is told the form of a reply: by a JSON schema, by JSON mode, or by the
+        prompt alone ("text"). "auto": a schema for generators of OpenAI's family, less where the server refuses it,
+        else text.
+    :param cache_path: File that keeps each reply (SQLite), so that no request is paid for twice, also after a crash.
+        None: no file.
+    :param offline: Answer from the cache alone; what it lacks is a failed row.
+    :param max_calls: Calls of one run, retries included; rows beyond have the status "not_run". None: no limit.
+    :param max_tokens: Tokens of one run, in and out.
+    :param max_cost: Cost of one run, in the currency of ``prices``.
+    :param prices: Price of a million tokens by model: ``{"gpt-x": {"input": 0.4, "output": 1.6}}``; "*" is any other.
+    :raises ValueError: If a field is out of its range.
+    :raises TypeError: If a field is of the wrong type.
+    """
+
+    max_concurrency: int = 16
+    max_attempts: int = 6
+    timeout: float = 60.0
+    deadline: float = 600.0
+    min_wait: float = 0.5
+    max_wait: float = 30.0
+    votes: int = 1
+    structured_output: StructuredOutput = "auto"
+    cache_path: str | None = None
+    offline: bool = False
+    max_calls: int | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    prices: dict[str, dict[str, float]] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        for name in ("max_concurrency", "max_attempts", "votes"):
+            check_integer(name, getattr(self, name), minimum=1)
+        for name in ("timeout", "deadline", "min_wait", "max_wait"):
+            _check_seconds(name, getattr(self, name), above_zero=name in ("timeout", "deadline"))
+        for name in ("max_calls", "max_tokens"):
+            if getattr(self, name) is not None:
+                check_integer(name, getattr(self, name), minimum=0)
+        check_choice("structured_output", self.structured_output, get_args(StructuredOutput))
+        check_flag("offline", self.offline)
+        if self.cache_path is not None and (not isinstance(self.cache_path, str) or not self.cache_path):
+            msg = f"cache_path must be the path of a file as text, or None, but is {describe(self.cache_path)}."
+            raise TypeError(msg)
+        if self.offline and self.cache_path is None:
+            msg = "offline answers from the cache alone, but cache_path is None: name the cache's file."
+            raise ValueError(msg)
+        if self.prices is not None:
+            _check_prices(self.prices)
+        if self.max_cost is not None:
+            if not is_number(self.max_cost) or self.max_cost < 0:
+                msg = f"max_cost must be a number of at least 0 or None, but is {self.max_cost!r}."
+                raise ValueError(msg)
+            if self.prices is None:
+                msg = "max_cost needs prices, the price of a million tokens by model, but prices is None."
+                raise ValueError(msg)
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        The policy as plain values.
+
+        :returns: Its fields by name.
+        """
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> JudgePolicy:
+        """
+        Make a policy of plain values.
+
+        :param data: Fields by name; those left out keep their defaults.
+        :returns: The policy.
+        :raises ValueError: If there is no such field.
+        """
+        known = [field.name for field in fields(cls)]
+        unknown = [name for name in data if name not in known]
+        if unknown:
+            msg = f"policy has no field {', '.join(map(repr, unknown))}; its fields are {', '.join(known)}."
+            raise ValueError(msg)
+        return cls(**data)
+
+
+def read_policy(policy: JudgePolicy | dict[str, Any] | None) -> JudgePolicy:
+    """
+    Read the parameter ``policy`` of a component.
+
+    :param policy: A policy, its fields as YAML has them, or None for the defaults.
+    :returns: The policy.
+    :raises TypeError: If it is something else.
+    """
+    if policy is None:
+        return JudgePolicy()
+    if isinstance(policy, JudgePolicy):
+        return policy
+    if isinstance(policy, dict):
+        return JudgePolicy.from_dict(policy)
+    msg = f"policy must be a JudgePolicy or a dictionary of its fields, but is {describe(policy)}."
+    raise TypeError(msg)
+
+
+def _check_seconds(name: str, value: object, *, above_zero: bool) -> None:
+    if not is_number(value):
+        msg = f"{name} must be a number of seconds, but is {describe(value)}."
+        raise TypeError(msg)
+    if value < 0 or (above_zero and value == 0):
+        msg = f"{name} must be {'above' if above_zero else 'at least'} 0 seconds, but is {value}."
+        raise ValueError(msg)
+
+
+def _check_prices(prices: object) -> None:
+    fits = isinstance(prices, dict) and all(
+        isinstance(model, str)
+        and isinstance(price, dict)
+        and set(price) == {"input", "output"}
+        and all(is_number(value) and value >= 0 for value in price.values())
+        for model, price in prices.items()
+    )
+    if not fits:
+        msg = (
+            "prices must give the price of a million tokens by model, such as "
+            "{'gpt-x': {'input': 0.4, 'output': 1.6}}; '*' stands for any other model."
+        )
+        raise ValueError(msg)
