@@ -14,6 +14,19 @@ from haystack import Pipeline
 
 from haystack_eval_ext._cli.catalog import catalog
 from haystack_eval_ext._cli.faults import OneLineGroup, UserError, collected_warnings, fail, plain, reported
+from haystack_eval_ext._cli.judging import (
+    CacheFile,
+    JudgeFile,
+    MaxCalls,
+    MaxCost,
+    MaxTokens,
+    Offline,
+    PriceFile,
+    Progress,
+    judge_settings,
+    print_plans,
+    print_usage,
+)
 from haystack_eval_ext._cli.output import check_file, metrics_json, prepare_folder, versions
 from haystack_eval_ext._cli.render import (
     console,
@@ -46,6 +59,7 @@ from haystack_eval_ext.runs.evaluation import (
     single_evaluator,
     takes_batches,
 )
+from haystack_eval_ext.runs.judging import plan_judges, set_judges, total_usage
 from haystack_eval_ext.runs.trec import align, read_qrels, read_run
 
 app = typer.Typer(
@@ -68,6 +82,8 @@ _HINTS: dict[type[EvaluationError], str] = {
 }
 
 
+# Of a run in which no row of some metric could be judged.
+_NOTHING_JUDGED = 1
 # As a shell reports a process that a closed pipe ended.
 _PIPE_CLOSED = 141
 
@@ -143,12 +159,30 @@ def run(
     key_fields: _KeyFields = ["id"],  # noqa: B006
     maps: _Map = [],  # noqa: B006
     threshold: _Threshold = None,
+    judge: JudgeFile = None,
+    cache: CacheFile = None,
+    offline: Offline = False,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    prices: PriceFile = None,
+    progress: Progress = True,
     out: Annotated[Path | None, typer.Option("--out", metavar="RUN_DIR", help="Folder for results.json.")] = None,
     force: _Force = False,
     debug: _Debug = False,
 ) -> None:
     """Run an evaluation pipeline, or measures alone (-m), over the rows of a data file."""
     with reported(debug=debug):
+        settings = judge_settings(
+            judge=judge,
+            cache=cache,
+            offline=offline,
+            max_calls=max_calls,
+            max_tokens=max_tokens,
+            max_cost=max_cost,
+            prices=prices,
+            progress=progress,
+        )
         _check_run_arguments(pipeline, measures, key_fields, maps, threshold)
         with collected_warnings() as warnings:
             if pipeline is None:
@@ -159,6 +193,7 @@ def run(
                 source = Path(pipeline) if Path(pipeline).is_file() else _shipped(pipeline)
                 text = read_pipeline_text(source)
                 loaded = load_pipeline(text, source.name)
+            set_judges(loaded, settings)
             dataset = read_dataset(data, label_field=key_fields[0])
             file = None if out is None else prepare_folder(out, force=force)
             incomplete = _incomplete_keys(dataset, key_fields)
@@ -173,12 +208,15 @@ def run(
                 "metrics": metrics_json(evaluation.ids, evaluation.metrics),
                 "unanswerable": evaluation.unanswerable,
                 "never_retrieved": evaluation.never_retrieved,
+                "usage": evaluation.usage | ({"all": total_usage(evaluation.usage)} if evaluation.usage else {}),
+                "errors": evaluation.errors,
                 "warnings": warnings,
             }
             write_strict_json(file, results)
         screen = console()
         print_text(screen, f"{'measures' if source is None else source.stem} over {data.name}, {len(dataset)} rows")
         print_scores(screen, evaluation.metrics, rows="Rows")
+        print_usage(screen, evaluation.usage)
         print_list(screen, "Unanswerable rows, left out of the retrieval means", evaluation.unanswerable)
         for component, labels in evaluation.never_retrieved.items():
             of = "" if len(evaluation.never_retrieved) == 1 else f" ({component})"
@@ -188,6 +226,35 @@ def run(
             print_warnings(["Row numbers start at 0; in pipelines without connections they skip unanswerable rows."])
         if file is not None:
             typer.echo(f"Results are in {plain(str(file))}", err=True)
+        if any(metric.failed and not metric.scored for metric in evaluation.metrics):
+            # A judge that answers nothing must not pass for a good run in CI.
+            raise typer.Exit(_NOTHING_JUDGED)
+
+
+@app.command()
+def plan(
+    data: _Data,
+    pipeline: Annotated[str, typer.Argument(metavar="PIPELINE", help="A YAML file, or a shipped pipeline.")],
+    maps: _Map = [],  # noqa: B006
+    judge: JudgeFile = None,
+    cache: CacheFile = None,
+    prices: PriceFile = None,
+    debug: _Debug = False,
+) -> None:
+    """Tell what the judges of a pipeline would be asked over a data file, before any money is spent."""
+    with reported(debug=debug):
+        settings = judge_settings(judge=judge, cache=cache, prices=prices)
+        source = Path(pipeline) if Path(pipeline).is_file() else _shipped(pipeline)
+        with collected_warnings() as warnings:
+            loaded = load_pipeline(read_pipeline_text(source), source.name)
+            set_judges(loaded, settings)
+            dataset = read_dataset(data)
+            plans, unplanned = plan_judges(loaded, dataset, _mapping(maps))
+        screen = console()
+        print_text(screen, f"{source.stem} over {data.name}, {len(dataset)} rows")
+        screen.print()
+        print_plans(screen, plans, unplanned)
+        print_warnings(warnings)
 
 
 @app.command()

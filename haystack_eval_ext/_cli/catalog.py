@@ -49,6 +49,10 @@ def _component(cls: Any) -> dict[str, Any]:
         for name, parameter in inspect.signature(cls.run).parameters.items()
         if name != "self" and parameter.kind is not inspect.Parameter.VAR_KEYWORD
     ]
+    inputs += [
+        {"name": name, "type": _type_name(kind), "mandatory": mandatory}
+        for name, (kind, mandatory) in getattr(cls, "sockets", dict)().items()
+    ]
     return {
         "name": cls.__name__,
         "type": f"{cls.__module__}.{cls.__name__}",

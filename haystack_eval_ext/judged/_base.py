@@ -40,6 +40,8 @@ from haystack_eval_ext.judged._sockets import SOCKETS, judged_rows
 
 logger = logging.getLogger(__name__)
 
+#: Names the model of the judge that is taken when no generator is given.
+MODEL_VARIABLE = "HAYSTACK_EVAL_JUDGE_MODEL"
 #: A row as a metric gets it: the value of each socket.
 Row = Mapping[str, Any]
 #: Examples as components take them: "inputs" and "outputs" of each.
@@ -141,6 +143,15 @@ class JudgedEvaluator:
         for name in (*self._inputs, *self._optional):
             required = {} if name in self._inputs else {"default": None}
             component.set_input_type(self, name, SOCKETS[name].type, **required)
+
+    @classmethod
+    def sockets(cls) -> dict[str, tuple[Any, bool]]:
+        """
+        The inputs of the class.
+
+        :returns: By name the type, and whether it must be given.
+        """
+        return {name: (SOCKETS[name].type, name in cls._inputs) for name in (*cls._inputs, *cls._optional)}
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -264,7 +275,9 @@ class JudgedEvaluator:
                     task.cancel()
                 raise
         if judge.broken is not None:
-            raise judge.broken
+            # It was prepared before it saw any row, so that its message holds no text of a user's.
+            msg = f"The chat generator could not be prepared: {judge.broken} Nothing was asked."
+            raise ValueError(msg) from judge.broken
         return outcomes
 
     async def _outcome(self, ask: RowAsk, row: dict[str, Any]) -> _Outcome:
@@ -365,11 +378,14 @@ def default_generator() -> Any:
     """
     The judge that is taken when none is named.
 
-    :returns: OpenAI's chat generator, which leaves repeating to the judge, with a fixed seed as the stock evaluators.
+    :returns: OpenAI's chat generator, which leaves repeating to the judge, with a fixed seed as the stock evaluators, and
+        the model that the environment variable HAYSTACK_EVAL_JUDGE_MODEL names, if it does.
     """
     from haystack.components.generators.chat import OpenAIChatGenerator
 
-    return OpenAIChatGenerator(max_retries=0, generation_kwargs={"seed": 42})
+    named = os.environ.get(MODEL_VARIABLE)
+    model = {"model": named} if named else {}
+    return OpenAIChatGenerator(max_retries=0, generation_kwargs={"seed": 42}, **model)
 
 
 def read_examples(

@@ -54,6 +54,7 @@ COLUMNS: tuple[Column, ...] = (
         "the right answer, or a list of right answers",
     ),
     Column("answer", ("predicted_answer", "response"), "predicted_answers", "text", "what the system answered"),
+    Column("other_answer", ("answer_b",), "other_answers", "text", "what another system answered, for comparison"),
     Column("contexts", ("retrieved_contexts",), "contexts", "texts", "a list of texts given to the generator"),
     Column("documents", ("retrieved_documents",), "retrieved_documents", "documents", "the ranking, best first"),
     Column(
@@ -66,7 +67,7 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "answerable",
         (),
-        None,
+        "answerable",
         "flag",
         "`false`: the corpus does not answer the question, the row leaves the retrieval means and is listed; "
         "without the column `true`",

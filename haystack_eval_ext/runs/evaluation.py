@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from haystack import Pipeline
 from haystack.core.errors import PipelineRuntimeError
 
-from haystack_eval_ext._scores import RowScores
+from haystack_eval_ext._scores import FailedRowsError, RowScores
 from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
 from haystack_eval_ext.runs._faults import describe_fault, safe_message
 from haystack_eval_ext.runs._feeding import (
@@ -80,6 +80,11 @@ class MetricScores:
         return len(self.individual_scores)
 
     @property
+    def scored(self) -> int:
+        """How many rows the metric gave a number for."""
+        return self.statuses.count("scored")
+
+    @property
     def undefined(self) -> int:
         """How many rows the metric's definition gives no number for; they count as 0 or are left out."""
         return self.statuses.count("undefined")
@@ -104,12 +109,16 @@ class Evaluation:
     :param metrics: The metrics, in the order of the pipeline.
     :param unanswerable: Ids of the rows that are in no retrieval mean because nothing in the corpus answers them.
     :param never_retrieved: By component the labels that no ranking of the run contains.
+    :param usage: By component that asks a judge what it spent.
+    :param errors: By metric and row id why a row could not be judged.
     """
 
     ids: list[str]
     metrics: list[MetricScores]
     unanswerable: list[str]
     never_retrieved: dict[str, list[Any]]
+    usage: dict[str, dict[str, Any]]
+    errors: dict[str, dict[str, str]]
 
 
 def single_evaluator(measures: list[str], key_fields: list[str], relevance_threshold: float | None = None) -> Pipeline:
@@ -199,7 +208,21 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
         metrics=metrics,
         unanswerable=dataset.unanswerable if retrieval else [],
         never_retrieved={name: labels for name, labels in dead.items() if labels},
+        usage={name: output["usage"] for name, output in outputs.items() if isinstance(output.get("usage"), dict)},
+        errors={name: found for name, output in outputs.items() if (found := _errors(dataset.ids, output))},
     )
+
+
+def _errors(ids: list[str], output: dict[str, Any]) -> dict[str, str]:
+    """Why rows have no score, for the rows that failed or were not run."""
+    errors, statuses = output.get("errors"), output.get("statuses")
+    if not isinstance(errors, list) or not isinstance(statuses, list) or not len(errors) == len(statuses) == len(ids):
+        return {}
+    return {
+        row: str(error)
+        for row, error, status in zip(ids, errors, statuses, strict=True)
+        if error is not None and status in ("error", "not_run")
+    }
 
 
 def _run_component(name: str, instance: Any, inputs: dict[str, list[Any]], rows: list[int] | None) -> dict[str, Any]:
@@ -210,7 +233,11 @@ def _run_component(name: str, instance: Any, inputs: dict[str, list[Any]], rows:
     def run() -> Any:
         if hasattr(instance, "warm_up"):
             instance.warm_up()
-        return instance.run(**inputs)
+        try:
+            return instance.run(**inputs)
+        except FailedRowsError as error:
+            # The other rows were scored, and maybe paid for: the table says how many failed.
+            return error.result
 
     output = _guarded(run, f"{name} ({type(instance).__name__})", note)
     if not isinstance(output, dict):
