@@ -7,8 +7,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 
 def share(verdicts: Sequence[int]) -> float:
@@ -50,15 +54,19 @@ def average_precision(verdicts: Sequence[int]) -> float:
     return total / hits if hits else 0.0
 
 
-def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+def cosine(one: Sequence[float] | NDArray[np.float64], other: Sequence[float] | NDArray[np.float64]) -> float:
     """
     The cosine of the angle between two vectors.
 
     :param one: A vector.
     :param other: A vector of the same length.
-    :returns: From -1 to 1; NaN if one of them is all zeros.
+    :returns: From -1 to 1, exactly 1 for equal vectors; NaN if one of them is all zeros.
     """
-    norms = math.sqrt(math.fsum(x * x for x in one)) * math.sqrt(math.fsum(x * x for x in other))
-    if not norms:
+    left, right = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    if not left.any() or not right.any():
         return math.nan
-    return max(-1.0, min(1.0, math.fsum(x * y for x, y in zip(one, other, strict=True)) / norms))
+    if np.array_equal(left, right):
+        return 1.0
+    # By the largest component first, so that no square overflows or vanishes.
+    left, right = (vector / np.abs(vector).max() for vector in (left, right))
+    return max(-1.0, min(1.0, float(left @ right) / math.sqrt(float(left @ left) * float(right @ right))))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from haystack import Document
 from haystack.dataclasses import ChatMessage, ChatRole, GeneratedAnswer
@@ -315,6 +315,31 @@ def contexts(name: str, value: Any) -> list[list[str]]:
     :raises ValueError: If a dict is not the JSON form of a Document.
     :raises TypeError: If something else is in it.
     """
+    return [[source.text for source in row if source.text is not None] for row in sources(name, value)]
+
+
+class Source(NamedTuple):
+    """
+    A context of a question.
+
+    :param id: The Document's; None for a mere text.
+    :param text: The text; None for a Document without content.
+    """
+
+    id: str | None
+    text: str | None
+
+
+def sources(name: str, value: Any) -> list[list[Source]]:
+    """
+    Check a socket of contexts, and take their texts and ids; each keeps its place.
+
+    :param name: Its name.
+    :param value: As for :func:`contexts`.
+    :returns: The contexts of each question.
+    :raises ValueError: If a dict is not the JSON form of a Document.
+    :raises TypeError: If something else is in it.
+    """
     if not isinstance(value, list):
         msg = f"{name} must be a list with one list of texts or Documents per question, but is {describe(value)}."
         raise TypeError(msg)
@@ -328,26 +353,26 @@ def contexts(name: str, value: Any) -> list[list[str]]:
                 "of a question is a list: [['the context']]."
             )
             raise TypeError(msg)
-        texts = [_context(element, f"{name}[{row}][{position}]") for position, element in enumerate(given)]
-        rows.append([text for text in texts if text is not None])
+        rows.append([_source(element, f"{name}[{row}][{position}]") for position, element in enumerate(given)])
     return rows
 
 
-def _context(value: Any, place: str) -> str | None:
+def _source(value: Any, place: str) -> Source:
     if isinstance(value, str):
-        return value
+        return Source(None, value)
     if isinstance(value, Document | dict):
-        return _document(value, place).content
+        document = _document(value, place)
+        return Source(document.id, document.content)
     msg = f"{place} must be a text or a Document, but is {describe(value)}."
     raise TypeError(msg)
 
 
-def flags(name: str, value: Any) -> list[bool]:
+def flags(name: str, value: Any) -> list[bool | None]:
     """
     Check a socket of flags.
 
     :param name: Its name.
-    :param value: A list of True or False.
+    :param value: A list of True or False, or None for what nobody knows.
     :returns: The same.
     :raises TypeError: If something else is in it.
     """
@@ -355,7 +380,7 @@ def flags(name: str, value: Any) -> list[bool]:
         msg = f"{name} must be a list with True or False per question, but is {describe(value)}."
         raise TypeError(msg)
     for row, flag in enumerate(value):
-        if not isinstance(flag, bool):
-            msg = f"{name}[{row}] must be True or False, but is {describe(flag)}."
+        if flag is not None and not isinstance(flag, bool):
+            msg = f"{name}[{row}] must be True, False or None, but is {describe(flag)}."
             raise TypeError(msg)
     return value

@@ -19,7 +19,18 @@ LAYERS = (
     ("runs",),
     ("diagnosis",),
     FAMILIES,
-    ("_formulas", "_parameters", "_resources", "_rows", "_scores", "_sentences", "_serialization", "_text", "_version"),
+    (
+        "_embedding",
+        "_formulas",
+        "_parameters",
+        "_resources",
+        "_rows",
+        "_scores",
+        "_sentences",
+        "_serialization",
+        "_text",
+        "_version",
+    ),
 )
 # Numbers in, numbers out: these know no Document and no component.
 PURE = (

@@ -18,6 +18,7 @@ from haystack import Document, Pipeline, component
 
 from differences import Difference, shown
 from differences_answers import ANSWER_DIFFERENCES
+from differences_judged import JUDGED_DIFFERENCES
 from haystack_eval_ext import DocumentMRREvaluator
 from retrieval_data import EVALUATORS, make_evaluator, needs_stock
 
@@ -242,6 +243,7 @@ DIFFERENCES: dict[str, Difference] = {
         ours=["ValueError", "yes"],
     ),
     **ANSWER_DIFFERENCES,
+    **JUDGED_DIFFERENCES,
 }
 
 

@@ -36,7 +36,7 @@ from haystack_eval_ext.judged._limits import submit, wait
 from haystack_eval_ext.judged._plan import Plan, Planner, RowPlan, Unknown
 from haystack_eval_ext.judged._policy import JudgePolicy, read_policy
 from haystack_eval_ext.judged._prompts import Prompt, load_prompt
-from haystack_eval_ext.judged._sockets import SOCKETS, judged_rows
+from haystack_eval_ext.judged._sockets import SOCKETS, Socket, judged_rows
 
 logger = logging.getLogger(__name__)
 
@@ -80,6 +80,8 @@ class JudgedEvaluator:
     _inputs: tuple[str, ...] = ()
     #: Sockets that may be left out.
     _optional: tuple[str, ...] = ()
+    #: How each socket is read.
+    _sockets: Mapping[str, Socket] = SOCKETS
     #: Name of the prompt's file.
     _prompt_name: str = ""
     #: Why a row can be undefined, for messages.
@@ -88,6 +90,8 @@ class JudgedEvaluator:
     _later_calls: int = 0
     #: Keys of `results` in a row that failed.
     _empty_details: Mapping[str, Any] = {}
+    #: Whether rows have a score at all. If not, it is NaN, and ``on_undefined`` has nothing to decide.
+    _has_score: bool = True
     _lowest: float = 0.0
     _highest: float = 1.0
 
@@ -142,7 +146,7 @@ class JudgedEvaluator:
         self._prompt = self._make_prompt()
         for name in (*self._inputs, *self._optional):
             required = {} if name in self._inputs else {"default": None}
-            component.set_input_type(self, name, SOCKETS[name].type, **required)
+            component.set_input_type(self, name, self._sockets[name].type, **required)
 
     @classmethod
     def sockets(cls) -> dict[str, tuple[Any, bool]]:
@@ -183,7 +187,7 @@ class JudgedEvaluator:
         :raises ValueError: As :meth:`run` for bad input.
         :raises TypeError: As :meth:`run` for bad input.
         """
-        return wait(self._plan(judged_rows(self._inputs, self._optional, inputs)))
+        return wait(self._plan(judged_rows(self._inputs, self._optional, inputs, self._sockets)))
 
     @component.output_types(
         score=float,
@@ -222,7 +226,7 @@ class JudgedEvaluator:
         :raises FailedRowsError: If rows could not be judged and ``raise_on_failure`` is set; its ``result`` has all
             others.
         """
-        rows = judged_rows(self._inputs, self._optional, inputs)
+        rows = judged_rows(self._inputs, self._optional, inputs, self._sockets)
         return self._finish(wait(self._judge(rows)), rows)
 
     @component.output_types(
@@ -242,7 +246,7 @@ class JudgedEvaluator:
         :param inputs: As for :meth:`run`.
         :returns: The same outputs as :meth:`run`.
         """
-        rows = judged_rows(self._inputs, self._optional, inputs)
+        rows = judged_rows(self._inputs, self._optional, inputs, self._sockets)
         return self._finish(await asyncio.wrap_future(submit(self._judge(rows))), rows)
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
@@ -284,21 +288,25 @@ class JudgedEvaluator:
         try:
             score, details = await self._judge_row(ask, row)
         except UndefinedScore as reason:
-            return _Outcome(math.nan, dict(self._empty_details), "undefined", str(reason), ask.usage, ask.meta)
+            return _Outcome(
+                math.nan, deepcopy(dict(self._empty_details)), "undefined", str(reason), ask.usage, ask.meta
+            )
         except JudgeError as error:
             status = "not_run" if isinstance(error, NotRunError) else "error"
-            details = dict(self._empty_details) | ({} if error.reply is None else {"reply": error.reply})
+            details = deepcopy(dict(self._empty_details)) | ({} if error.reply is None else {"reply": error.reply})
             return _Outcome(math.nan, details, status, error.reason, ask.usage, ask.meta)
-        status = "undefined" if math.isnan(score) else "scored"
-        return _Outcome(float(score), details, status, None, ask.usage, ask.meta)
+        if math.isnan(score):
+            return _Outcome(math.nan, details, "undefined", self._undefined_reason, ask.usage, ask.meta)
+        return _Outcome(float(score), details, "scored", None, ask.usage, ask.meta)
 
     def _finish(self, outcomes: list[_Outcome], rows: list[dict[str, Any]]) -> dict[str, Any]:
         name = type(self).__name__
         values = np.array([outcome.score for outcome in outcomes], dtype=np.float64)
         missing = np.array([outcome.status in ("error", "not_run") for outcome in outcomes], dtype=np.bool_)
         undefined = np.isnan(values) & ~missing
-        report_undefined(undefined, self.on_undefined, metric=name, reason=self._undefined_reason)
-        scores = aggregate(values, self.on_undefined, missing)
+        if self._has_score:
+            report_undefined(undefined, self.on_undefined, metric=name, reason=self._undefined_reason)
+        scores = aggregate(values, self.on_undefined if self._has_score else "nan", missing)
         statuses = [
             outcome.status if outcome.status in ("error", "not_run") else status
             for outcome, status in zip(outcomes, scores.statuses, strict=True)
@@ -378,13 +386,13 @@ def default_generator() -> Any:
     """
     The judge that is taken when none is named.
 
-    :returns: OpenAI's chat generator, which leaves repeating to the judge, with a fixed seed as the stock evaluators, and
-        the model that the environment variable HAYSTACK_EVAL_JUDGE_MODEL names, if it does.
+    :returns: OpenAI's chat generator, which leaves repeating to the judge, with a fixed seed as the stock evaluators
+        have, and the model that the environment variable HAYSTACK_EVAL_JUDGE_MODEL names, if it does.
     """
     from haystack.components.generators.chat import OpenAIChatGenerator
 
     named = os.environ.get(MODEL_VARIABLE)
-    model = {"model": named} if named else {}
+    model: dict[str, Any] = {"model": named} if named else {}
     return OpenAIChatGenerator(max_retries=0, generation_kwargs={"seed": 42}, **model)
 
 

@@ -62,6 +62,7 @@ class ReplyCache:
         """
         self._path = Path(path).expanduser()
         self._failed = False
+        connection: sqlite3.Connection | None = None
         if must_exist and not self._path.is_file():
             msg = f"offline answers from the cache alone, but there is no file {self._path}. Run once without offline."
             raise ValueError(msg)
@@ -71,19 +72,22 @@ class ReplyCache:
                 # Replies may quote the data: other users of the machine have no business there.
                 with suppress(FileExistsError):
                     os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            self._connection = sqlite3.connect(self._path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(self._path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
             # A write-ahead log lets others read meanwhile, and survives kill -9.
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.execute(
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(
                 "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, meta TEXT NOT NULL)"
             )
         except (OSError, sqlite3.Error) as error:
+            if connection is not None:
+                connection.close()
             msg = (
                 f"cache_path: {self._path} cannot be opened as a cache of replies ({error}). Name another file, or "
                 "None for no cache."
             )
             raise ValueError(msg) from error
+        self._connection = connection
 
     def get(self, key: str) -> CachedReply | None:
         """

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -51,14 +52,17 @@ def read_choice(value: Any, choices: Sequence[Choice]) -> Choice:
     :returns: One of the choices.
     :raises ReplyError: If it is none of them.
     """
-    words = value.strip(_AROUND).casefold() if isinstance(value, str) else None
+    if isinstance(value, str) and value in choices:
+        return value
+    words = _plain(value) if isinstance(value, str) else None
     if set(choices) == {0, 1}:
-        given = words if words is not None else str(value).casefold() if isinstance(value, bool | int | float) else ""
-        if given in _WORDS_FOR_YES_NO:
-            return _WORDS_FOR_YES_NO[given]
+        if words in _WORDS_FOR_YES_NO:
+            return _WORDS_FOR_YES_NO[words]
+        if isinstance(value, bool | int | float) and value in (0, 1):
+            return int(value)
     elif words is not None and not _NUMBER.fullmatch(words):
         for choice in choices:
-            if isinstance(choice, str) and choice.casefold() == words:
+            if isinstance(choice, str) and _plain(choice) == words:
                 return choice
     else:
         number = float(words) if words is not None else value
@@ -106,7 +110,7 @@ def verdicts_form(
     """
     whole = all(isinstance(choice, int) for choice in choices)
     verdict = {"type": "integer" if whole else "string", "enum": list(choices)}
-    places = {_plain_id(name): name for name in ids}
+    places = {_plain(name): name for name in ids}
     by_number = {match[2]: name for plain, name in places.items() if (match := _ID.fullmatch(plain))}
     if len(by_number) == len(places):
         places = {**by_number, **places}
@@ -119,7 +123,7 @@ def verdicts_form(
         doubtful: set[str] = set()
         fault = ReplyError("it had no verdict for any of the ids asked about")
         for given, verdict_given in _entries(value):
-            name = places.get(_plain_id(given))
+            name = places.get(_plain(given))
             if name is None:
                 continue
             try:
@@ -180,8 +184,9 @@ def _bare(verdict: Any) -> Any:
     return named[0] if len(named) == 1 else None
 
 
-def _plain_id(name: str) -> str:
-    return name.strip(_AROUND).casefold()
+def _plain(text: str) -> str:
+    """Without punctuation around it, in small letters, in half-width digits and letters."""
+    return unicodedata.normalize("NFKC", text).strip(_AROUND).casefold()
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from haystack import logging
@@ -175,6 +176,28 @@ def reply_message(output: Any) -> ChatMessage:
         msg = "there was no reply"
         raise ReplyError(msg)
     return replies[0]
+
+
+def early_end(error: Exception) -> dict[str, Any] | None:
+    """
+    The output in the place of which OpenAI's client raises an error, since the reply was cut off or filtered.
+
+    :param error: What a generator raised.
+    :returns: An output whose reply tells how it ended, or None if the error is another one.
+    """
+    reason = {"LengthFinishReasonError": "length", "ContentFilterFinishReasonError": "content_filter"}.get(
+        type(error).__name__
+    )
+    if reason is None:
+        return None
+    meta: dict[str, Any] = {"finish_reason": reason}
+    text = ""
+    with suppress(AttributeError, IndexError, TypeError):
+        completion: Any = error.completion  # type: ignore[attr-defined]
+        meta["model"] = completion.model
+        text = completion.choices[0].message.content or ""
+        meta["usage"] = completion.usage.model_dump()
+    return {"replies": [ChatMessage.from_assistant(text, meta=meta)]}
 
 
 def explain(fault: ReplyError, meta: Mapping[str, Any], text: str | None) -> JudgeError:

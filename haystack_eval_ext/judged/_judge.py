@@ -8,23 +8,22 @@ import asyncio
 import random
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from haystack import logging
-from haystack.dataclasses import ChatMessage
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
-from haystack_eval_ext.judged._account import Budget, Usage, estimated_tokens
+from haystack_eval_ext.judged._account import Budget, Usage
 from haystack_eval_ext.judged._ask import Ask
-from haystack_eval_ext.judged._cache import CachedReply, OfflineError, ReplyCache, reply_key
+from haystack_eval_ext.judged._cache import CachedReply, OfflineError, ReplyCache
 from haystack_eval_ext.judged._failures import JudgeError, PassingError, ReplyError, classify, refuses_response_format
-from haystack_eval_ext.judged._generator import Generator, explain, reply_message
+from haystack_eval_ext.judged._generator import Generator, early_end, explain, reply_message
 from haystack_eval_ext.judged._limits import Limit, call_within, limit_of
-from haystack_eval_ext.judged._prompts import sendable_data, to_json
 from haystack_eval_ext.judged._reply import read_reply
+from haystack_eval_ext.judged._request import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from haystack_eval_ext.judged._forms import Form
     from haystack_eval_ext.judged._policy import JudgePolicy
@@ -35,61 +34,6 @@ _T = TypeVar("_T")
 
 # A wait that the service asks for is stretched by up to this share, so that not all come back at the same moment.
 _JITTER = 0.1
-
-
-class Request:
-    """A question to the judge: two messages, the form of the reply, and the key under which the reply is kept."""
-
-    def __init__(
-        self,
-        prompt: Prompt,
-        data: Mapping[str, Any],
-        form: Form[Any],
-        vote: int,
-        identity: Mapping[str, Any] | None,
-    ) -> None:
-        """
-        Write the messages.
-
-        :param prompt: The task.
-        :param data: The row's data.
-        :param form: The form of the reply.
-        :param vote: Number of the vote.
-        :param identity: What decides the generator's replies.
-        """
-        self.prompt = prompt
-        self.form = form
-        self.vote = vote
-        self.system = prompt.system()
-        self.user = to_json(sendable_data(data))
-        self.key = reply_key(
-            {
-                "identity": identity,
-                "system": self.system,
-                "user": self.user,
-                "schema": form.schema,
-                "prompt": [prompt.name, prompt.version],
-                "vote": vote,
-            }
-        )
-
-    def messages(self, fault: str | None) -> list[ChatMessage]:
-        """
-        The messages.
-
-        :param fault: What was wrong with the last reply, if anything.
-        :returns: The system's and the user's.
-        """
-        system = self.system if fault is None else f"{self.system}\n\n{self.prompt.again(fault)}"
-        return [ChatMessage.from_system(system), ChatMessage.from_user(self.user)]
-
-    def estimated_tokens(self) -> int:
-        """
-        About how many tokens the prompt has.
-
-        :returns: The estimate.
-        """
-        return estimated_tokens(self.system, self.user)
 
 
 class Judge:
@@ -107,7 +51,8 @@ class Judge:
         self._generator = Generator(generator)
         self._budget = budget
         self._formats = self._generator.formats(policy.structured_output)
-        self._format_served = False
+        #: Which of the formats the server took first: all requests take it from then on.
+        self._format: int | None = None
         self._identity = self._generator.identity()
         self._answers: dict[str, asyncio.Task[Any]] = {}
         self._ready: asyncio.Task[None] | None = None
@@ -184,14 +129,14 @@ class Judge:
         else:
             row.usage.cache_hits += 1
         # A row that is cancelled must not take the answer away from another one.
-        return await asyncio.shield(task)
+        reading, row.meta = await asyncio.shield(task)
+        return reading
 
-    async def _answer(self, request: Request, row: RowAsk) -> Any:
+    async def _answer(self, request: Request, row: RowAsk) -> tuple[Any, dict[str, Any]]:
         cached = self.cached(request)
         if cached is not None:
             row.usage.cache_hits += 1
-            row.meta = cached[1].meta
-            return cached[0]
+            return cached[0], cached[1].meta
         if self.policy.offline:
             raise OfflineError
         call = _Call(self, request, row)
@@ -201,10 +146,10 @@ class Judge:
         try:
             return await retrying(call.attempt)
         except ReplyError as error:
-            msg = f"unreadable reply in {call.counted} attempts: {error.reason}"
+            msg = f"unreadable reply in {call.sent} attempts: {error.reason}"
             raise JudgeError(msg, error.reply) from None
         except PassingError as error:
-            msg = f"{error.reason} in {call.counted} attempts"
+            msg = f"{error.reason} in {call.sent} attempts"
             raise JudgeError(msg) from None
         finally:
             call.give_back()
@@ -256,31 +201,40 @@ class _Call:
         self._request = request
         self._row = row
         self._fault: str | None = None
-        self._sent = 0
         self._level = 0
         self._begun: float | None = None
-        self._served_at_last_limit = -1
+        self._served_at_last_limit = 0
         self._holds_slot = False
+        # Whether the next attempt takes the slot over.
+        self._goes_on = False
         self._tries = 0
+        #: Attempts made.
+        self.sent = 0
         #: Attempts that count against the policy's limit.
         self.counted = 0
 
-    async def attempt(self) -> Any:
+    async def attempt(self) -> tuple[Any, dict[str, Any]]:
+        await self._judge._prepare()
+        if not self._holds_slot:
+            await self._slot()
+            self._holds_slot = True
+        self._goes_on = False
+        try:
+            return await self._ask()
+        finally:
+            if not self._goes_on:
+                self.give_back()
+
+    async def _ask(self) -> tuple[Any, dict[str, Any]]:
         judge, row = self._judge, self._row
         limit = judge._limit
-        await judge._prepare()
-        if not self._holds_slot:
-            await limit.acquire(again=self._sent > 0)
-        self._holds_slot = False
-        try:
-            reserved = judge.reserve(self._request)
-        except JudgeError:
-            limit.release()
-            raise
+        reserved = judge.reserve(self._request)
         row.usage.calls += 1
-        row.usage.retries += self._sent > 0
-        self._sent += 1
-        self._begun = self._begun or time.monotonic()
+        row.usage.retries += self.sent > 0
+        self.sent += 1
+        if self._begun is None:
+            self._begun = time.monotonic()
+            self._served_at_last_limit = limit.served
         meta: Mapping[str, Any] | None = None
         try:
             output = await self._send(limit)
@@ -293,7 +247,7 @@ class _Call:
         finally:
             judge._budget.settle(reserved, meta)
         row.usage.add_reply(meta, judge.policy.prices)
-        row.meta = dict(meta)
+        row.meta = own = dict(meta)
         text = message.text
         try:
             reading = read_reply(text, self._request.form.read)
@@ -301,49 +255,64 @@ class _Call:
             self._note(fault)
             raise explain(fault, meta, text) from None
         if judge._cache is not None and text is not None:
-            judge._cache.put(self._request.key, CachedReply(text, row.meta))
-        return reading
+            judge._cache.put(self._request.key, CachedReply(text, own))
+        return reading, own
 
     async def _send(self, limit: Limit) -> Any:
         judge = self._judge
         formats = judge._formats
-        way = formats[min(self._level, len(formats) - 1)]
+        level = max(self._level, judge._format or 0)
         seconds = min(judge.policy.timeout, self._left())
+        messages = self._request.messages(self._fault)
         try:
-            call = judge._generator.call(
-                self._request.messages(self._fault), self._request.form, way, self._request.vote
-            )
-        except BaseException:
-            limit.release()
-            raise
-        try:
-            output = await call_within(call, seconds, limit.release, cancels=judge._generator.is_async)
+            call = judge._generator.call(messages, self._request.form, formats[level], self._request.vote)
+            output = await call_within(call, seconds, self._abandon, cancels=judge._generator.is_async)
         except Exception as error:
-            simpler = self._level + 1 < len(formats) and not judge._format_served
-            if simpler and refuses_response_format(error):
-                # Perhaps the server knows no JSON schema. If a simpler way serves, all take it from then on.
-                self._level += 1
-                msg = "the server refused the response format"
-                raise PassingError(msg, free=True) from None
-            failure = classify(error, served_before=limit.served > 0)
-            self._tries += 1
-            if failure.kind == "passing":
-                if not (failure.limited and self._others_were_served(limit)):
-                    self.counted += 1
-                if failure.limited:
-                    # Told to slow down: the slot stays taken during the wait, so that no other call fills it at once.
-                    await limit.acquire(again=True)
-                    self._holds_slot = True
-                raise PassingError(failure.reason, retry_after=failure.retry_after) from error
-            if failure.kind == "stop":
-                judge.stopped = f"{failure.reason}: no further call was made. Check the key and the account"
-                raise JudgeError(judge.stopped) from error
-            raise JudgeError(failure.reason) from error
-        if not judge._format_served:
-            judge._format_served = True
-            judge._formats = formats[self._level :]
-            self._level = 0
+            output = early_end(error)
+            if output is None:
+                self._explain_failure(error, level, limit)
+        if judge._format is None:
+            judge._format = level
         return output
+
+    def _explain_failure(self, error: Exception, level: int, limit: Limit) -> NoReturn:
+        judge = self._judge
+        simpler = level + 1 < len(judge._formats) and (judge._format is None or level < judge._format)
+        if simpler and refuses_response_format(error):
+            # Perhaps the server knows no JSON schema. If a simpler way serves, all take it from then on.
+            self._level = level + 1
+            self._goes_on = True
+            msg = "the server refused the response format"
+            raise PassingError(msg, free=True) from None
+        failure = classify(error, served_before=limit.served > 0)
+        self._tries += 1
+        if failure.kind == "passing":
+            if not (failure.limited and self._others_were_served(limit)):
+                self.counted += 1
+            # Told to slow down: the slot stays taken during the wait, so that no other call fills it at once.
+            self._goes_on = failure.limited
+            raise PassingError(failure.reason, retry_after=failure.retry_after) from error
+        if failure.kind == "stop":
+            judge.stopped = f"{failure.reason}: no further call was made. Check the key and the account"
+            raise JudgeError(judge.stopped) from error
+        raise JudgeError(failure.reason) from error
+
+    async def _slot(self) -> None:
+        """Wait for a slot. Calls that hang and cannot be cancelled may hold all of them for good."""
+        limit = self._judge._limit
+        while True:
+            released = limit.released
+            try:
+                async with asyncio.timeout(self._left()):
+                    return await limit.acquire(again=self.sent > 0)
+            except TimeoutError:
+                if self.sent or limit.released == released:
+                    msg = "no call in flight ended before the deadline"
+                    raise JudgeError(msg) from None
+
+    def _abandon(self) -> Callable[[], None]:
+        self._holds_slot = False
+        return self._judge._limit.release
 
     def give_back(self) -> None:
         if self._holds_slot:
@@ -369,13 +338,13 @@ class _Call:
         if not isinstance(error, PassingError) or error.free:
             return 0.0
         policy = self._judge.policy
-        if error.retry_after is not None:
+        if error.retry_after:
             return error.retry_after * (1 + _JITTER * random.random())  # noqa: S311 - no secret depends on it
         longest: float = min(policy.max_wait, policy.min_wait * 2.0 ** max(0, self._tries - 1))
         return longest * (1 + random.random()) / 2  # noqa: S311
 
     def is_over(self, state: RetryCallState) -> bool:
-        return self.counted >= self._judge.policy.max_attempts or state.upcoming_sleep > self._left()
+        return self.counted >= self._judge.policy.max_attempts or state.upcoming_sleep >= self._left()
 
 
 class RowAsk(Ask):

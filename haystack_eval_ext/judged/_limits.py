@@ -107,6 +107,8 @@ class Limit:
         self._waiting: deque[asyncio.Future[None]] = deque()
         #: Calls that the service answered.
         self.served = 0
+        #: Slots that were given back.
+        self.released = 0
 
     @contextmanager
     def user(self, at_most: int) -> Iterator[None]:
@@ -154,6 +156,7 @@ class Limit:
     def release(self) -> None:
         """Give a slot back."""
         self._in_flight -= 1
+        self.released += 1
         self._wake()
 
     def _free(self) -> bool:
@@ -190,13 +193,15 @@ def limit_of(key: Any, at_most: int) -> Iterator[Limit]:
             del LIMITS[key]
 
 
-async def call_within(call: Awaitable[_T], seconds: float, release: Callable[[], None], *, cancels: bool) -> _T:
+async def call_within(
+    call: Awaitable[_T], seconds: float, abandon: Callable[[], Callable[[], None]], *, cancels: bool
+) -> _T:
     """
     Await a call for a time. An abandoned one gives its slot back only when it really ends.
 
     :param call: The call.
     :param seconds: How long.
-    :param release: Gives the slot back.
+    :param abandon: Told when the call is left to itself; gives the function that gives its slot back.
     :param cancels: Whether cancelling ends the call; a thread goes on.
     :returns: The call's result.
     :raises TimeoutError: If it took longer.
@@ -204,13 +209,15 @@ async def call_within(call: Awaitable[_T], seconds: float, release: Callable[[],
     task = asyncio.ensure_future(call)
     # Reading the exception of a call that nobody waits for any more keeps asyncio from complaining.
     task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-    task.add_done_callback(lambda _: release())
     try:
         done, _ = await asyncio.wait({task}, timeout=seconds)
         if done:
             return task.result()
     finally:
-        if not task.done() and cancels:
-            task.cancel()
+        if not task.done():
+            release = abandon()
+            task.add_done_callback(lambda _: release())
+            if cancels:
+                task.cancel()
     msg = "the call took longer than its time-out"
     raise TimeoutError(msg)

@@ -114,7 +114,7 @@ class RowPlan(Ask):
 
         :param planner: The run's planner.
         """
-        super().__init__(votes=planner.judge.policy.votes, rounds=1)
+        super().__init__(votes=planner.judge.policy.votes, rounds=planner.judge.policy.max_attempts)
         self._planner = planner
 
     async def read(self, prompt: Prompt, data: Mapping[str, Any], form: Form[_T], vote: int = 0) -> _T:

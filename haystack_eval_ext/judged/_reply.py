@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from haystack_eval_ext.judged._failures import ReplyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 _T = TypeVar("_T")
 
-_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-_THOUGHT_ENDS = re.compile(r".*</(?:think|thinking|thought|reasoning)\s*>", re.DOTALL | re.IGNORECASE)
-_THOUGHT_BEGINS = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_THOUGHT_TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)\s*>", re.IGNORECASE)
 _OPENING = re.compile(r"[{\[]")
+# What an object or a list of objects or texts begins with; other brackets are prose, such as "[0, 1)" or "{name}".
+_BEGINS_JSON = re.compile(r"""\{\s*["'}]|\[\s*[\[{"'\]]""")
 _TOKEN = re.compile(
     r"""(?P<double>"(?:[^"\\]|\\.)*")|(?P<single>'(?:[^'\\]|\\.)*')|(?P<open>[{\[])|(?P<close>[}\]])"""
     r"""|(?P<comma>,)|(?P<word>[A-Za-z_]+)|(?P<quote>["'])|(?P<space>\s+)|(?P<other>.)""",
@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 # A reply is one object with some prose around it. Whoever writes hundreds is not understood by trying them all.
 _MOST_VALUES = 50
-_LONGEST = 2_000_000
+_LONGEST = 200_000
 
 
 def read_reply(text: str | None, read: Callable[[Any], _T]) -> _T:
@@ -49,7 +49,7 @@ def read_reply(text: str | None, read: Callable[[Any], _T]) -> _T:
         raise ReplyError(msg)
     readings: list[_T] = []
     fault: ReplyError | None = None
-    for value in _values(_without_thoughts(text)):
+    for value in _candidates(text):
         try:
             reading = read(value)
         except ReplyError as error:
@@ -65,15 +65,36 @@ def read_reply(text: str | None, read: Callable[[Any], _T]) -> _T:
     return readings[0]
 
 
+def _candidates(text: str) -> Iterable[Any]:
+    try:
+        # Nothing around it: then what looks like a thought is part of a text in it.
+        return [_DECODER.decode(text.strip())]
+    except (ValueError, RecursionError):
+        return _values(_without_thoughts(text))
+
+
 def _without_thoughts(text: str) -> str:
-    text = _THOUGHT.sub(" ", text)
-    # Some servers cut the opening tag off.
-    text = _THOUGHT_ENDS.sub(" ", text, count=1)
-    begins = _THOUGHT_BEGINS.search(text)
-    if begins and "{" not in text[: begins.start()]:
+    kept: list[str] = []
+    position = 0
+    begins: int | None = None
+    for tag in _THOUGHT_TAG.finditer(text):
+        if not tag[1]:
+            if begins is None:
+                kept.append(text[position : tag.start()])
+                begins = tag.start()
+            continue
+        if begins is None:
+            # Some servers cut the opening tag off.
+            kept.clear()
+        begins, position = None, tag.end()
+    if begins is None:
+        kept.append(text[position:])
+    elif any("{" in part for part in kept):
+        kept.append(text[begins:])
+    else:
         msg = "it ended before the answer began"
         raise ReplyError(msg)
-    return text
+    return " ".join(kept)
 
 
 def _values(text: str) -> Iterator[Any]:
@@ -86,18 +107,25 @@ def _values(text: str) -> Iterator[Any]:
         try:
             value, position = _DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError):
-            repaired, position = _repaired(text, start.start())
+            if not _BEGINS_JSON.match(text, start.start()):
+                # The answer may come later, even inside.
+                position = start.end()
+                continue
+            repaired, end = _repaired(text, start.start())
             try:
-                value = _DECODER.decode(repaired)
+                value, position = _DECODER.decode(repaired), end
             except (ValueError, RecursionError):
-                # Brackets in prose, such as "[1]" or "{placeholder}", are no JSON: the answer may come later.
+                if end < 0:
+                    msg = "its JSON was cut off"
+                    raise ReplyError(msg) from None
+                position = end
                 continue
         yield value
 
 
 def _repaired(text: str, start: int) -> tuple[str, int]:
     """
-    The balanced part of a text from an opening bracket on, as JSON would write it, and where it ends.
+    The balanced part of a text from an opening bracket on, as JSON would write it, and where it ends (-1: cut off).
 
     Python's quotes and words, and commas before a closing bracket, are put right; nothing is added: what is cut off
     stays unreadable.
@@ -121,8 +149,7 @@ def _repaired(text: str, start: int) -> tuple[str, int]:
         depth += (kind == "open") - (kind == "close")
         if depth == 0:
             return "".join(parts), match.end()
-    msg = "its JSON was cut off"
-    raise ReplyError(msg)
+    return "".join(parts), -1
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

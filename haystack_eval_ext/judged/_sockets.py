@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from haystack import Document
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
-from haystack_eval_ext._rows import answers, contexts, equally_many, flags, questions, references
+from haystack_eval_ext._rows import answers, contexts, equally_many, flags, questions, references, sources
 
 
 class Socket(NamedTuple):
@@ -34,10 +34,15 @@ SOCKETS: Mapping[str, Socket] = {
     "ground_truth_answers": Socket(list[str] | list[list[str]], references, []),
     "answerable": Socket(list[bool], flags, None),
 }
+#: Contexts with their places and ids, for metrics that read citations.
+SOURCES = Socket(SOCKETS["contexts"].type, sources, [])
 
 
 def judged_rows(
-    required: tuple[str, ...], optional: tuple[str, ...], inputs: Mapping[str, Any]
+    required: tuple[str, ...],
+    optional: tuple[str, ...],
+    inputs: Mapping[str, Any],
+    sockets: Mapping[str, Socket] = SOCKETS,
 ) -> list[dict[str, Any]]:
     """
     Check the inputs of a run and turn them by rows.
@@ -45,6 +50,7 @@ def judged_rows(
     :param required: Sockets that must be given.
     :param optional: Sockets that may be left out, or None.
     :param inputs: What was given.
+    :param sockets: How each is read.
     :returns: A dictionary per row, with every socket given.
     :raises ValueError: If there are no rows, or the sockets differ in length.
     :raises TypeError: If a socket is missing or unknown, or holds something of the wrong type.
@@ -57,8 +63,8 @@ def judged_rows(
         raise TypeError(msg)
     given = [name for name in (*required, *optional) if inputs.get(name) is not None or name in required]
     rows = equally_many(
-        {name: SOCKETS[name].read(name, inputs[name]) for name in given},
-        nothing={name: SOCKETS[name].nothing for name in given},
+        {name: sockets[name].read(name, inputs[name]) for name in given},
+        nothing={name: sockets[name].nothing for name in given},
         hint="Gather one entry per question in each of them. Of several replies to one question, choose one.",
     )
     return [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What components with a model of Hugging Face form share: parameters, loading at first use, from logits to 0..1."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from haystack.utils import ComponentDevice
+from haystack.utils.auth import Secret
+
+from haystack_eval_ext._rows import describe
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def check_text(name: str, value: object, *, expected: str) -> None:
+    """
+    Refuse a parameter that is no text, or an empty one.
+
+    :param name: Name of the parameter.
+    :param value: What came.
+    :param expected: What it must be, for the message.
+    :raises TypeError: If it is no text.
+    :raises ValueError: If it is empty.
+    """
+    if not isinstance(value, str):
+        msg = f"{name} must be {expected}, but is {describe(value)}."
+        raise TypeError(msg)
+    if not value.strip():
+        msg = f"{name} must be {expected}, but is an empty text."
+        raise ValueError(msg)
+
+
+def check_device(device: object) -> None:
+    """
+    Refuse a ``device`` that is no ComponentDevice.
+
+    :param device: What came.
+    :raises TypeError: If it is neither a ComponentDevice nor None.
+    """
+    if not isinstance(device, ComponentDevice | None):
+        msg = (
+            'device must be a ComponentDevice, such as ComponentDevice.from_str("cpu"), or None, but is '
+            f"{describe(device)}."
+        )
+        raise TypeError(msg)
+
+
+def check_token(token: object) -> None:
+    """
+    Refuse a ``token`` that is no Secret.
+
+    :param token: What came.
+    :raises TypeError: If it is neither a Secret nor None.
+    """
+    if not isinstance(token, Secret | None):
+        # Its type alone: what came may be the token itself.
+        msg = f'token must be a Secret, such as Secret.from_env_var("HF_TOKEN"), or None, but is {describe(token)}.'
+        raise TypeError(msg)
+
+
+class LoadedOnce:
+    """
+    A component with a model that is loaded when it is first needed, and used by one thread at a time.
+
+    A plain class, since a base class decorated with ``@component`` would be rebuilt.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is loaded yet."""
+        self._loaded: Any = None
+        # One at a time: the tokenizer cannot be used by two threads at once, and one call keeps all cores busy.
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles load their own model: a lock cannot be copied."""
+        return {**self.__dict__, "_loaded": None, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Give a copy its own lock."""
+        self.__dict__.update(state, _lock=threading.Lock())
+
+
+def classifier_labels(config: Any) -> list[str]:
+    """
+    The labels of a model that classifies texts or pairs of texts.
+
+    :param config: Its configuration.
+    :returns: The labels in the order of the model's outputs; none if the model is of another kind, to which
+        transformers would add a head with random weights.
+    """
+    if not any(name.endswith("ForSequenceClassification") for name in config.architectures or []):
+        return []
+    return [label for _, label in sorted(config.id2label.items())]
+
+
+def sigmoid(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """
+    Map logits to 0..1.
+
+    :param logits: Any finite numbers.
+    :returns: 1 / (1 + exp(-logit)), without overflow at either end.
+    """
+    small = np.exp(-np.abs(logits))
+    return np.where(logits >= 0, 1.0, small) / (1.0 + small)
+
+
+def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """
+    Map the logits of each row to probabilities.
+
+    :param logits: One row a pair, one column a label.
+    :returns: Probabilities that sum to 1 in each row.
+    """
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))

@@ -1,0 +1,365 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Outputs that a user names: what each may be, how it is read from a reply, and which number it stands for."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext._rows import describe
+from haystack_eval_ext.judged._failures import ReplyError
+from haystack_eval_ext.judged._forms import YES_NO, read_choice
+
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
+_AROUND = " \t\r\n.!\"'`*"
+_TRUTH_WORDS = {True: ("yes", "true"), False: ("no", "false")}
+#: The words that name a type, with its JSON schema and what the judge is shown.
+_TYPES: dict[str, tuple[dict[str, Any], str]] = {
+    "text": ({"type": "string"}, '"<text>"'),
+    "texts": ({"type": "array", "items": {"type": "string"}}, '["<text>", ...]'),
+    "number": ({"type": "number"}, "<number>"),
+}
+_PLAIN: list[dict[str, Any]] = [{"type": kind} for kind in ("string", "number", "boolean", "null")]
+
+
+class Output:
+    """An output of any value: a text, a number, true, false, null, or a list of these."""
+
+    #: Strict schemas know no open objects.
+    schema: dict[str, Any] = {"anyOf": [*_PLAIN, {"type": "array", "items": {"anyOf": _PLAIN}}]}  # noqa: RUF012
+    #: How the judge is shown what it may be.
+    shown: str = "<value>"
+
+    def read(self, value: Any) -> Any:
+        """
+        Read a value of a reply.
+
+        :param value: As JSON has it.
+        :returns: The value.
+        :raises ReplyError: If it is none of those that are possible.
+        """
+        return value
+
+    def merged(self, votes: Sequence[Any]) -> Any:
+        """
+        What several votes say together.
+
+        :param votes: The values, as :meth:`read` returned them.
+        :returns: The most frequent one; of equally frequent ones the first.
+        """
+        written = [json.dumps(vote, sort_keys=True) for vote in votes]
+        (most, _), *_ = Counter(written).most_common(1)
+        return votes[written.index(most)]
+
+    def as_score(self, value: Any) -> float:
+        """
+        The number that a value stands for.
+
+        :param value: As :meth:`read` returned it.
+        :returns: From 0 to 1; NaN if it stands for none.
+        """
+        raise NotImplementedError
+
+
+class Typed(Output):
+    """A text, a list of texts, or a number without bounds."""
+
+    def __init__(self, kind: str) -> None:
+        """
+        Create the output.
+
+        :param kind: "text", "texts" or "number".
+        """
+        self.kind = kind
+        self.schema, self.shown = _TYPES[kind]
+
+    def read(self, value: Any) -> Any:
+        """
+        Read a value of a reply.
+
+        :param value: As JSON has it.
+        :returns: The value.
+        :raises ReplyError: If it is of another type.
+        """
+        if self.kind == "number":
+            return _read_number(value)
+        parts = value if self.kind == "texts" and isinstance(value, list) else [value]
+        if (self.kind == "texts") != isinstance(value, list) or not all(isinstance(part, str) for part in parts):
+            msg = "it was no list of texts" if self.kind == "texts" else "it was no text"
+            raise ReplyError(msg)
+        return value
+
+    def merged(self, votes: Sequence[Any]) -> Any:
+        """
+        What several votes say together.
+
+        :param votes: The values.
+        :returns: The mean of numbers; else the most frequent value.
+        """
+        return _mean(votes) if self.kind == "number" else Output.merged(self, votes)
+
+
+class Range(Output):
+    """A number between two bounds, both included."""
+
+    def __init__(self, minimum: float, maximum: float) -> None:
+        """
+        Create the output.
+
+        :param minimum: The lowest number.
+        :param maximum: The highest number.
+        """
+        self.minimum = minimum
+        self.maximum = maximum
+        # The bounds are not in the schema: some servers refuse them there, and the reading holds them anyway.
+        self.schema = {"type": "number"}
+        self.shown = f"<number, {minimum} ... {maximum}>"
+
+    def read(self, value: Any) -> Any:
+        """
+        Read a value of a reply.
+
+        :param value: As JSON has it.
+        :returns: The number.
+        :raises ReplyError: If it is none, or out of bounds.
+        """
+        zero_to_one = (self.minimum, self.maximum) == (0, 1)
+        number: float = (
+            int(read_choice(value, YES_NO)) if zero_to_one and not _looks_like_number(value) else _read_number(value)
+        )
+        if not self.minimum <= number <= self.maximum:
+            msg = f"it was not between {self.minimum} and {self.maximum}"
+            raise ReplyError(msg)
+        return number
+
+    def merged(self, votes: Sequence[Any]) -> Any:
+        """
+        What several votes say together.
+
+        :param votes: The numbers.
+        :returns: Their mean.
+        """
+        return min(max(_mean(votes), self.minimum), self.maximum)
+
+    def as_score(self, value: Any) -> float:
+        """
+        The number that a value stands for.
+
+        :param value: A number of the range.
+        :returns: Its place in the range: the lowest is 0, the highest 1.
+        """
+        return float((value - self.minimum) / (self.maximum - self.minimum))
+
+
+class Choices(Output):
+    """One of the values that are named."""
+
+    def __init__(self, choices: list[Any], scores: dict[str, float | None] | None) -> None:
+        """
+        Create the output.
+
+        :param choices: Words, numbers, or both; or True and False.
+        :param scores: The number that each stands for, by the choice as text; None: their places from the lowest to
+            the highest, if all are numbers.
+        """
+        self.choices = choices
+        self._scores = scores
+        names = {bool: "boolean", str: "string", int: "integer", float: "number"}
+        kinds = sorted({names[type(choice)] for choice in choices})
+        if "number" in kinds:
+            kinds = [kind for kind in kinds if kind != "integer"]
+        self.schema = {"type": kinds[0] if len(kinds) == 1 else kinds, "enum": list(choices)}
+        self.shown = " | ".join(json.dumps(choice, ensure_ascii=False) for choice in choices)
+
+    @property
+    def scored(self) -> bool:
+        """
+        Tell whether the choices stand for numbers.
+
+        :returns: True if they do.
+        """
+        return self._scores is not None or (
+            len(self.choices) > 1 and not any(isinstance(choice, str) for choice in self.choices)
+        )
+
+    def read(self, value: Any) -> Any:
+        """
+        Read a value of a reply.
+
+        :param value: As JSON has it.
+        :returns: One of the choices.
+        :raises ReplyError: If it is none of them.
+        """
+        if isinstance(value, bool) and all(isinstance(choice, str) for choice in self.choices):
+            words = _TRUTH_WORDS[value]
+            value = next((choice for choice in self.choices if choice.casefold() in words), value)
+        if any(isinstance(choice, float) for choice in self.choices) and _looks_like_number(value):
+            read: Any = _read_number(value)
+        else:
+            read = read_choice(value, self.choices)
+        # One of their own: 1, and not true or 1.0.
+        for choice in self.choices:
+            if choice == read:
+                return choice
+        msg = f"a verdict was none of {self.shown}"
+        raise ReplyError(msg)
+
+    def merged(self, votes: Sequence[Any]) -> Any:
+        """
+        What several votes say together.
+
+        :param votes: The verdicts.
+        :returns: The majority; of verdicts that tie the lowest, or the last-named where none is lower.
+        """
+        counts = Counter(votes)
+        most = max(counts.values())
+        tied = [choice for choice in reversed(self.choices) if counts[choice] == most]
+        if not self.scored:
+            return tied[0]
+        return min(tied, key=lambda choice: -1.0 if math.isnan(score := self.as_score(choice)) else score)
+
+    def as_score(self, value: Any) -> float:
+        """
+        The number that a verdict stands for.
+
+        :param value: One of the choices.
+        :returns: From 0 to 1; NaN if it stands for none.
+        """
+        if self._scores is not None:
+            score = self._scores[str(value)]
+            return math.nan if score is None else float(score)
+        lowest, highest = min(self.choices), max(self.choices)
+        return float((value - lowest) / (highest - lowest))
+
+
+def read_outputs(outputs: list[str], values: Any, score_output: str | None, score_values: Any) -> dict[str, Output]:
+    """
+    Check the parameters that say what the outputs may be.
+
+    :param outputs: Names of the outputs.
+    :param values: The parameter ``output_values``.
+    :param score_output: The output that is the score, if any.
+    :param score_values: The parameter ``score_values``.
+    :returns: The outputs by name.
+    :raises ValueError: If a parameter does not fit.
+    :raises TypeError: If a parameter is of the wrong type.
+    """
+    values = {} if values is None else values
+    if not isinstance(values, dict):
+        msg = f"output_values must be a dictionary by output name or None, but is {describe(values)}."
+        raise TypeError(msg)
+    for name in values:
+        if name not in outputs:
+            msg = f"output_values[{name!r}] is none of the outputs {', '.join(map(repr, outputs))}."
+            raise ValueError(msg)
+    if score_output is not None and score_output not in outputs:
+        msg = f"score_output must be one of the outputs {', '.join(map(repr, outputs))} or None, but is "
+        msg += f"{score_output!r}." if isinstance(score_output, str) else f"{describe(score_output)}."
+        raise ValueError(msg)
+    if score_values is not None and score_output is None:
+        msg = "score_values gives the values of score_output their numbers, but score_output is None."
+        raise ValueError(msg)
+    if score_output is not None and score_output not in values:
+        values = {**values, score_output: {"minimum": 0, "maximum": 1}}
+    found = {
+        name: _read_output(name, values[name], score_values if name == score_output else None)
+        if name in values
+        else Output()
+        for name in outputs
+    }
+    score = None if score_output is None else found[score_output]
+    if isinstance(score, Typed) or (isinstance(score, Choices) and not score.scored):
+        msg = (
+            f"output_values[{score_output!r}] has no numbers, so that it can be no score: name in score_values the "
+            "number of each value, such as {'pass': 1, 'fail': 0}, or give the bounds of a number."
+        )
+        raise ValueError(msg)
+    return found
+
+
+def _read_output(name: str, given: Any, scores: Any) -> Output:
+    place = f"output_values[{name!r}]"
+    if given == "boolean":
+        given = [True, False]
+    if isinstance(given, list):
+        return Choices(_checked_choices(place, given), None if scores is None else _checked_scores(given, scores))
+    if scores is not None:
+        msg = f"score_values needs a list of the possible values in {place}."
+        raise ValueError(msg)
+    if isinstance(given, str) and given in _TYPES:
+        return Typed(given)
+    if isinstance(given, dict) and set(given) == {"minimum", "maximum"}:
+        minimum, maximum = given["minimum"], given["maximum"]
+        if is_number(minimum) and is_number(maximum) and minimum < maximum and is_number(maximum - minimum):
+            return Range(minimum, maximum)
+        msg = (
+            f"{place}: 'minimum' must be a number below the number 'maximum', but they are {minimum!r} and {maximum!r}."
+        )
+        raise ValueError(msg)
+    msg = (
+        f"{place} must be a list of the possible values, the bounds {{'minimum': 0, 'maximum': 10}}, or one of "
+        f"{', '.join(map(repr, (*_TYPES, 'boolean')))}, but is "
+        + (f"{given!r}." if isinstance(given, str) else f"{describe(given)} of another form.")
+    )
+    raise ValueError(msg)
+
+
+def _checked_choices(place: str, choices: list[Any]) -> list[Any]:
+    if not choices:
+        msg = f"{place} is an empty list: name the possible values."
+        raise ValueError(msg)
+    flags = [choice for choice in choices if isinstance(choice, bool)]
+    for number, choice in enumerate(choices):
+        if not (isinstance(choice, bool) or is_number(choice) or (isinstance(choice, str) and choice.strip(_AROUND))):
+            msg = f"{place}[{number}] must be a word or a finite number, but is {describe(choice)}."
+            raise ValueError(msg)
+    plain = [str(choice).strip(_AROUND).casefold() for choice in choices]
+    if len(set(plain)) < len(plain) or (flags and len(flags) != len(choices)):
+        msg = f"{place} must hold values that differ by more than case and punctuation; True stands beside False alone."
+        raise ValueError(msg)
+    return list(choices)
+
+
+def _checked_scores(choices: list[Any], scores: Any) -> dict[str, float | None]:
+    if not isinstance(scores, dict):
+        msg = f"score_values must be a dictionary from value to number or None, but is {describe(scores)}."
+        raise TypeError(msg)
+    # A number or a flag as key becomes text in JSON.
+    by_text = {str(value): score for value, score in scores.items()}
+    wanted = {str(choice) for choice in choices}
+    for value in sorted(wanted ^ set(by_text)):
+        why = "lacks" if value in wanted else "has a number for"
+        msg = f"score_values {why} {value!r}; the possible values are {', '.join(map(repr, choices))}."
+        raise ValueError(msg)
+    for value, score in by_text.items():
+        if score is not None and not (is_number(score) and 0 <= score <= 1):
+            msg = f"score_values[{value!r}] must be a number from 0 to 1, or None for no score, but is {score!r}."
+            raise ValueError(msg)
+    return by_text
+
+
+def _looks_like_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value.strip(_AROUND)) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _read_number(value: Any) -> float:
+    if _looks_like_number(value):
+        if isinstance(value, str):
+            number = float(value.strip(_AROUND))
+            value = int(number) if number.is_integer() and "." not in value else number
+        if is_number(value):
+            return value
+    msg = "it was no number"
+    raise ReplyError(msg)
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return numbers[0] if len(set(numbers)) == 1 else math.fsum(numbers) / len(numbers)

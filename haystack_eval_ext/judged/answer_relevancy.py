@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Answer relevancy. Source: Es et al., RAGAS: Automated Evaluation of Retrieval Augmented Generation, EACL 2024."""
+
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from haystack import component
+from pydantic import BaseModel, BeforeValidator, create_model
+
+from haystack_eval_ext._embedding import check_embedder, warm_up_async
+from haystack_eval_ext._parameters import check_integer
+from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext.judged._ask import Ask
+from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
+from haystack_eval_ext.judged._failures import ReplyError
+from haystack_eval_ext.judged._forms import YES_NO, Form, model_form, read_choice
+from haystack_eval_ext.judged._items import numbered
+from haystack_eval_ext.judged._limits import in_thread
+from haystack_eval_ext.judged._policy import JudgePolicy
+from haystack_eval_ext.judged._references import judged_example
+from haystack_eval_ext.judged._similarities import Similarities, rescored, similarities
+
+
+class _Generated(BaseModel):
+    question: str
+    noncommittal: Annotated[Literal[0, 1], BeforeValidator(lambda value: read_choice(value, YES_NO))]
+
+
+@cache
+def _questions_form(number: int) -> Form[Any]:
+    """The form of a reply with so many questions; made once for each number, since pydantic's classes do not copy."""
+
+    def check(reply: Any) -> None:
+        if any(not one.question.strip() and not one.noncommittal for _, one in reply):
+            msg = "a question was empty, though the answer was not said to be noncommittal"
+            raise ReplyError(msg)
+
+    fields: dict[str, Any] = {f"q{place}": (_Generated, ...) for place in range(1, number + 1)}
+    return model_form(create_model("Questions", **fields), check)
+
+
+def _is_noncommittal(flags: list[int]) -> bool:
+    return 2 * sum(flags) > len(flags)
+
+
+@component
+class AnswerRelevancyEvaluator(JudgedEvaluator):
+    """
+    Scores how directly an answer addresses its question, whether true or not. From 0 to 1, higher is better.
+
+    The judge reads the answer alone and writes n questions that it could be the answer to. The score is the mean of the
+    cosines between the embeddings of the question and of these n:
+
+        (max(0, cos(q, g_1)) + ... + max(0, cos(q, g_n))) / n
+
+    so that a negative cosine counts as 0, as does a question that the judge left empty. For each of the n the judge
+    also says whether the answer is noncommittal, as "I do not know" is. If it says so for more than half of them, the
+    score is 0; for half or fewer, that changes nothing, and `noncommittal` shows it. An answer or a question without
+    text is undefined, and no call is made. So is an embedding of zeros.
+
+    Cosines of unrelated texts are far above 0 with many embedders: compare scores of one embedder only.
+
+    Calls per row: one to the judge. The texts of all rows, each different one once, are embedded after that: by one
+    call of a document embedder, which asks in batches itself, or by one call each of a text embedder. `usage` does not
+    count the embedder's tokens.
+
+    `results` has `generated_questions`, `noncommittal` (1 or 0 each) and `similarities` for each row; these are empty
+    where the answer is noncommittal.
+
+    Usage example:
+    ```python
+    from haystack.components.embedders import MockDocumentEmbedder
+    from haystack.components.generators.chat import MockChatGenerator
+    from haystack_eval_ext import AnswerRelevancyEvaluator
+
+    # A real judge: OpenAIChatGenerator(max_retries=0); a real embedder: OpenAIDocumentEmbedder(). Or any others.
+    evaluator = AnswerRelevancyEvaluator(
+        chat_generator=MockChatGenerator('{"q1": {"question": "Who wrote the report?", "noncommittal": 0}}'),
+        embedder=MockDocumentEmbedder(),
+        n_questions=1,
+    )
+    result = evaluator.run(questions=["Who wrote the report?"], predicted_answers=["Ada Park wrote the report."])
+    print(result["score"], result["results"][0]["generated_questions"])
+    # 1.0 ['Who wrote the report?']
+    ```
+    """
+
+    _inputs = ("questions", "predicted_answers")
+    _prompt_name = "answer_relevancy"
+    _undefined_reason = "a question or an answer without text, or an embedding of zeros"
+    _empty_details = {"generated_questions": [], "noncommittal": [], "similarities": []}  # noqa: RUF012 - never changed
+
+    def __init__(
+        self,
+        examples: Examples | None = None,
+        progress_bar: bool = True,
+        raise_on_failure: bool = True,
+        chat_generator: Any = None,
+        *,
+        embedder: Any,
+        n_questions: int = 3,
+        instructions: str | None = None,
+        language: str = "en",
+        policy: JudgePolicy | dict[str, Any] | None = None,
+        on_undefined: OnUndefined = "zero",
+    ) -> None:
+        """
+        Create an AnswerRelevancyEvaluator component.
+
+        :param examples: Few-shot examples in place of the prompt's own; [] for none. "inputs" has "predicted_answers",
+            "outputs" has "generated_questions" and "noncommittal" (1 or 0 for each question), all of one row.
+        :param progress_bar: Whether to show a progress bar on a terminal.
+        :param raise_on_failure: Whether to raise an error if rows could not be judged or embedded, after all were
+            tried; the error carries the result. If not, these rows are NaN with the status "error".
+        :param chat_generator: The judge: any ChatGenerator. None: OpenAI's, with the key in OPENAI_API_KEY.
+        :param embedder: Any document embedder or text embedder of Haystack. A text that it cannot embed costs its row.
+        :param n_questions: How many questions the judge writes for an answer, all in one call.
+        :param instructions: The judge's task in place of the prompt's own.
+        :param language: Language of the prompts, "en" or "ja". Questions are written in the answer's language.
+        :param policy: How to ask: limits, retries, cache, votes, budget. None: the defaults of JudgePolicy. With
+            several votes the mean and the majority are over all of their questions.
+        :param on_undefined: What a row without text in its question or answer counts as: "zero", "nan" (left out of
+            the mean) or "raise".
+        :raises ValueError: If a value is not one of those that are possible.
+        :raises TypeError: If something is of the wrong type.
+        """
+        check_embedder(embedder)
+        check_integer("n_questions", n_questions, minimum=1)
+        self.embedder = embedder
+        self.n_questions = n_questions
+        # No super(): the decorator rebuilds the class.
+        JudgedEvaluator.__init__(
+            self,
+            examples,
+            progress_bar,
+            raise_on_failure,
+            chat_generator,
+            instructions=instructions,
+            language=language,
+            policy=policy,
+            on_undefined=on_undefined,
+        )
+
+    def _convert_example(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> tuple[Any, Any]:
+        questions = numbered("q", outputs["generated_questions"])
+        flags = judged_example(outputs, "noncommittal", questions)
+        reply = {name: {"question": questions[name], "noncommittal": flags[name]} for name in questions}
+        return {"answer": inputs["predicted_answers"], "ids": list(questions)}, reply
+
+    async def _judge_row(self, ask: Ask, row: Row) -> Judged:
+        """The judge's part of the score: the questions; :meth:`_judge` compares them."""
+        answer = row["predicted_answers"]
+        if not answer.strip() or not row["questions"].strip():
+            msg = f"the {'question' if answer.strip() else 'answer'} has no text"
+            raise UndefinedScore(msg)
+        data = {"answer": answer, "ids": [f"q{place}" for place in range(1, self.n_questions + 1)]}
+        replies = await ask.votes(self._prompt, data, _questions_form(self.n_questions))
+        generated = [one for reply in replies for _, one in reply]
+        flags = [int(one.noncommittal) for one in generated]
+        details: dict[str, Any] = {
+            "generated_questions": [one.question.strip() for one in generated],
+            "noncommittal": flags,
+            "similarities": [],
+        }
+        if len(replies) > 1:
+            details["agreement"] = max(sum(flags), len(flags) - sum(flags)) / len(flags)
+        return Judged(0.0, details)
+
+    async def _judge(self, rows: list[dict[str, Any]]) -> Any:
+        """Let the judge write the questions of all rows, then compare them with few calls to the embedder."""
+        # Before money is spent: a missing key or package raises here.
+        await warm_up_async(self.embedder, in_thread=in_thread)
+        outcomes = await JudgedEvaluator._judge(self, rows)
+        similar = await similarities(
+            self.embedder,
+            [
+                text
+                for outcome, row in zip(outcomes, rows, strict=True)
+                if _is_compared(outcome)
+                for text in (row["questions"], *outcome.details["generated_questions"])
+            ],
+            self.policy,
+        )
+
+        def finished(outcome: Any, question: str) -> Any:
+            if not _is_compared(outcome):
+                return outcome
+            return rescored(outcome, lambda: _compare(similar, question, outcome.details))
+
+        return [finished(outcome, row["questions"]) for outcome, row in zip(outcomes, rows, strict=True)]
+
+
+def _is_compared(outcome: Any) -> bool:
+    return outcome.status == "scored" and not _is_noncommittal(outcome.details["noncommittal"])
+
+
+def _compare(similar: Similarities, question: str, details: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+    values = [similar.of(question, generated) for generated in details["generated_questions"]]
+    return sum(values) / len(values), {"similarities": values}

@@ -1,0 +1,399 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The cache of replies: no request is paid for twice, none is answered by another one's reply, no secret is in a file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from haystack import component
+from haystack.dataclasses import ChatMessage
+from haystack.utils import Secret
+
+from haystack_eval_ext import FaithfulnessEvaluator, JudgePolicy
+from judged_rows import QUICK, VALUE, evaluator, judge, rows
+from openai_server import OpenAIServer, user_message
+
+TESTS = Path(__file__).resolve().parent
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as running:
+        yield running
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> JudgePolicy:
+    return replace(QUICK, cache_path=str(tmp_path / "deep" / "cache.sqlite"))
+
+
+def run_elsewhere(url: str, policy: JudgePolicy, number: int, **options: Any) -> subprocess.Popen[str]:
+    """A process of its own that judges some rows and prints its scores."""
+    program = f"""
+        from haystack_eval_ext import JudgePolicy
+        from judged_rows import evaluator, rows
+        result = evaluator({url!r}, JudgePolicy(**{policy.to_dict()!r})).run(**rows({number}))
+        print(result["individual_scores"], result["usage"]["calls"])
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(TESTS), str(TESTS.parent)))}
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, **options)
+
+
+def check_kill(server: OpenAIServer, policy: JudgePolicy, number: int) -> None:
+    """A process that is killed halfway, and another one that goes on."""
+    expected = evaluator(server.url).run(**rows(number))["individual_scores"]
+    server.change(latency=0.03)
+    child = run_elsewhere(server.url, policy, number)
+    while server.calls < number // 2:
+        assert child.poll() is None, "it ended before it was killed"
+        _pause()
+    child.send_signal(signal.SIGKILL)
+    assert child.wait(30) == -signal.SIGKILL
+    _until_nobody_is_in_flight(server)
+    killed_at = server.calls
+    assert number // 2 <= killed_at < number
+    kept = replies_in(policy)
+    assert kept >= killed_at - policy.max_concurrency, "each reply that came is on disk"
+    result = evaluator(server.url, policy).run(**rows(number))
+    assert result["individual_scores"] == expected
+    assert result["usage"]["cache_hits"] == kept
+    assert server.calls == killed_at + number - kept
+    assert len({user_message(body) for body in server.bodies}) == number
+    server.change()
+    assert evaluator(server.url, policy).run(**rows(number))["individual_scores"] == expected
+    assert server.calls == 0
+
+
+def _pause() -> None:
+    import time
+
+    time.sleep(0.005)
+
+
+def _until_nobody_is_in_flight(server: OpenAIServer) -> None:
+    for _ in range(2000):
+        kinds = Counter(kind for kind, _ in server.events)
+        if kinds["in"] == kinds["out"]:
+            return
+        _pause()
+    raise AssertionError("the server is still at work")
+
+
+def test_a_killed_run_goes_on_where_it_was(server: OpenAIServer, policy: JudgePolicy) -> None:
+    check_kill(server, replace(policy, max_concurrency=4), 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("concurrency", [1, 16])
+def test_a_killed_run_of_many_rows_goes_on_where_it_was(
+    server: OpenAIServer, policy: JudgePolicy, concurrency: int
+) -> None:
+    check_kill(server, replace(policy, max_concurrency=concurrency), 200)
+
+
+def test_each_reply_is_on_disk_when_the_next_call_is_made(server: OpenAIServer, policy: JudgePolicy) -> None:
+    kept = []
+
+    @component
+    class Looking:
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            kept.append(replies_in(policy))
+            return {"replies": [ChatMessage.from_assistant('{"s1": 1, "s2": 1, "s3": 1, "s4": 1}')]}
+
+        def to_dict(self) -> dict[str, Any]:
+            return {"type": "looking", "init_parameters": {}}
+
+    FaithfulnessEvaluator(chat_generator=Looking(), policy=replace(policy, max_concurrency=1)).run(**rows(4))
+    assert kept == [0, 1, 2, 3]
+
+
+def replies_in(policy: JudgePolicy) -> int:
+    connection = sqlite3.connect(policy.cache_path or "")
+    try:
+        return int(connection.execute("SELECT count(*) FROM replies").fetchone()[0])
+    finally:
+        connection.close()
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "model": {"chat_generator": {"model": "another"}},
+    "temperature": {"chat_generator": {"generation_kwargs": {"temperature": 0.5}}},
+    "organization": {"chat_generator": {"organization": "another"}},
+    "instructions": {"instructions": "Decide otherwise."},
+    "examples": {"examples": []},
+    "language": {"language": "ja"},
+    "votes": {"policy": {"votes": 3}},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_decides_a_reply_makes_new_calls(
+    server: OpenAIServer, policy: JudgePolicy, change: dict[str, Any]
+) -> None:
+    before = evaluator(server.url, policy)
+    before.run(**rows(3))
+    server.change()
+    before.run(**rows(3))
+    assert server.calls == 0
+    parameters = dict(change)
+    if "chat_generator" in change:
+        parameters["chat_generator"] = judge(server.url, **change["chat_generator"])
+    changed = replace(policy, **parameters.pop("policy", {}))
+    evaluator(server.url, changed, **parameters).run(**rows(3))
+    assert server.calls == 3 * (changed.votes - 1 if changed.votes > 1 else 1), "the first vote is the single one"
+    server.change()
+    before.run(**rows(3))
+    assert server.calls == 0, "the old replies are still there"
+
+
+def test_another_address_makes_new_calls(
+    server: OpenAIServer, policy: JudgePolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluator(server.url, policy).run(**rows(2))
+    with OpenAIServer() as other:
+        evaluator(other.url, policy).run(**rows(2))
+        assert other.calls == 2
+        monkeypatch.setenv("OPENAI_BASE_URL", other.url)
+        evaluator("", policy, chat_generator=judge(server.url, api_base_url=None)).run(**rows(2))
+        assert other.calls == 4, "an address from the environment is one, too"
+
+
+def test_another_schema_makes_new_calls() -> None:
+    from haystack_eval_ext.judged._forms import verdicts_form
+    from haystack_eval_ext.judged._prompts import load_prompt
+    from haystack_eval_ext.judged._request import Request
+
+    prompt = load_prompt("faithfulness", "en")
+    forms = [verdicts_form(["s1"]), verdicts_form(["s1", "s2"]), verdicts_form(["s1"], (1, 2, 3))]
+    keys = [Request(prompt, {"a": 1}, form, 0, {}).key for form in forms]
+    keys.append(Request(replace(prompt, version="another"), {"a": 1}, forms[0], 0, {}).key)
+    keys.append(Request(prompt, {"a": 2}, forms[0], 0, {}).key)
+    keys.append(Request(prompt, {"a": 1}, forms[0], 1, {}).key)
+    assert len(set(keys)) == len(keys)
+
+
+def test_what_does_not_decide_a_reply_makes_no_call(server: OpenAIServer, policy: JudgePolicy) -> None:
+    evaluator(server.url, policy).run(**rows(3))
+    server.change()
+    changed = replace(policy, max_concurrency=1, timeout=5.0, structured_output="text", max_attempts=1, max_calls=0)
+    result = evaluator(server.url, changed, raise_on_failure=False, on_undefined="nan").run(**rows(3))
+    assert result["statuses"] == ["scored"] * 3
+    assert server.calls == 0
+    assert result["meta"][0]["model"] == "served-model", "what the generator said is kept, too"
+
+
+def test_no_secret_is_in_any_file(server: OpenAIServer, policy: JudgePolicy, caplog: pytest.LogCaptureFixture) -> None:
+    server.change(faults={"500": 0.3, "malformed": 0.3})
+    evaluator(server.url, policy).run(**rows(6))
+    server.change(key="another", faults={})
+    result = evaluator(server.url, policy, raise_on_failure=False).run(**rows(9))
+    assert result["statuses"].count("error") == 3
+    files = [path for path in Path(policy.cache_path or "").parent.rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        assert VALUE.encode() not in path.read_bytes()
+        assert b"Question" not in path.read_bytes(), "the questions are in the keys as hashes alone"
+    assert VALUE not in str(result)
+    assert all(VALUE not in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes")
+def test_others_cannot_read_the_file(server: OpenAIServer, policy: JudgePolicy) -> None:
+    evaluator(server.url, policy).run(**rows(1))
+    assert stat.S_IMODE(os.stat(policy.cache_path or "").st_mode) == 0o600
+
+
+def test_two_processes_share_a_file(server: OpenAIServer, policy: JudgePolicy) -> None:
+    server.change(latency=0.01)
+    children = [run_elsewhere(server.url, policy, 30) for _ in range(2)]
+    printed = [child.communicate(timeout=60)[0] for child in children]
+    assert [child.returncode for child in children] == [0, 0]
+    assert printed[0].rpartition(" ")[0] == printed[1].rpartition(" ")[0]
+    assert replies_in(policy) == 30
+    server.change()
+    evaluator(server.url, policy).run(**rows(30))
+    assert server.calls == 0
+
+
+def test_threads_share_a_file(server: OpenAIServer, policy: JudgePolicy) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda n: evaluator(server.url, policy).run(**rows(5, first=5 * n)), range(6)))
+    assert replies_in(policy) == 30
+
+
+@pytest.mark.parametrize("content", [b"this is no database at all, " * 100, b"SQLite format 3\0" + b"\xff" * 4000])
+def test_a_file_that_is_no_cache_is_named(server: OpenAIServer, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "cache.sqlite"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"cache_path: .*cache\.sqlite cannot be opened as a cache of replies"):
+        evaluator(server.url, replace(QUICK, cache_path=str(path))).run(**rows(1))
+    assert path.read_bytes() == content, "it may be something else of the user's"
+    assert server.calls == 0
+
+
+@pytest.mark.parametrize("name", ["", "file/cache.sqlite"])
+def test_a_path_that_cannot_be_is_named(server: OpenAIServer, tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("a file, no folder")
+    with pytest.raises(ValueError, match="cannot be opened as a cache of replies"):
+        evaluator(server.url, replace(QUICK, cache_path=str(tmp_path / name))).run(**rows(1))
+
+
+def test_a_database_of_another_kind_costs_no_row(
+    server: OpenAIServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "cache.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE replies (something TEXT)")
+    connection.close()
+    result = evaluator(server.url, replace(QUICK, cache_path=str(path))).run(**rows(5))
+    assert result["statuses"] == ["scored"] * 5
+    assert sum("goes on without it" in record.getMessage() for record in caplog.records) == 1
+
+
+def test_a_full_disk_costs_no_row(
+    server: OpenAIServer, policy: JudgePolicy, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluator(server.url, policy).run(**rows(1))
+    connect = sqlite3.connect
+
+    def almost_full(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own "database or disk is full"
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", almost_full)
+    result = evaluator(server.url, policy).run(**rows(60))
+    assert result["statuses"] == ["scored"] * 60
+    warnings = [record.getMessage() for record in caplog.records if "goes on without it" in record.getMessage()]
+    assert len(warnings) == 1
+    assert "full" in warnings[0]
+
+
+def test_a_damaged_reply_is_asked_for_again(server: OpenAIServer, policy: JudgePolicy) -> None:
+    expected = evaluator(server.url, policy).run(**rows(3))["individual_scores"]
+    with sqlite3.connect(policy.cache_path or "") as connection:
+        connection.execute("UPDATE replies SET text = 'damaged'")
+    connection.close()
+    server.change()
+    assert evaluator(server.url, policy).run(**rows(3))["individual_scores"] == expected
+    assert server.calls == 3
+    assert evaluator(server.url, policy).run(**rows(3))["individual_scores"] == expected
+    assert server.calls == 3
+
+
+def test_offline(server: OpenAIServer, policy: JudgePolicy) -> None:
+    online = evaluator(server.url, policy).run(**rows(3))
+    server.change()
+    offline = replace(policy, offline=True)
+    result = evaluator(server.url, offline).run(**rows(3))
+    assert result["individual_scores"] == online["individual_scores"]
+    more = evaluator(server.url, offline, raise_on_failure=False).run(**rows(5))
+    assert more["statuses"] == ["scored"] * 3 + ["error"] * 2
+    assert more["errors"][3:] == ["not in the cache (offline)"] * 2
+    assert server.calls == 0
+
+
+def test_offline_needs_no_key(server: OpenAIServer, policy: JudgePolicy, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluator(server.url, policy).run(**rows(2))
+    monkeypatch.delenv("TEST_JUDGE_KEY")
+    assert evaluator(server.url, replace(policy, offline=True)).run(**rows(2))["statuses"] == ["scored"] * 2
+
+
+def test_offline_without_a_file_is_named(server: OpenAIServer, policy: JudgePolicy) -> None:
+    with pytest.raises(ValueError, match="there is no file .*Run once without offline"):
+        evaluator(server.url, replace(policy, offline=True)).run(**rows(1))
+    assert not Path(policy.cache_path or "").exists()
+    with pytest.raises(ValueError, match="cache_path is None"):
+        JudgePolicy(offline=True)
+
+
+@pytest.mark.parametrize("fault", ["500", "404", "malformed", "empty", "length", "filtered"])
+def test_failures_are_not_cached(server: OpenAIServer, policy: JudgePolicy, fault: str) -> None:
+    server.change(lost=1.0, lost_to=fault)
+    evaluator(server.url, replace(policy, max_attempts=2), raise_on_failure=False).run(**rows(2))
+    assert replies_in(policy) == 0
+    server.change(lost=0.0)
+    assert evaluator(server.url, policy).run(**rows(2))["statuses"] == ["scored"] * 2
+    assert server.calls == 2
+
+
+def test_partial_replies_are_kept(server: OpenAIServer, policy: JudgePolicy) -> None:
+    """What a reply left open is asked for again, alone; a later run asks for neither."""
+    server.change(faults={"counts": 1.0}, most_faults=1)
+    first = evaluator(server.url, policy).run(**rows(24))
+    assert server.calls > 24
+    server.change(faults={})
+    planned = evaluator(server.url, policy).plan(**rows(24))
+    assert planned.calls == 0
+    second = evaluator(server.url, policy).run(**rows(24))
+    assert second["individual_scores"] == first["individual_scores"]
+    assert server.calls == 0
+
+
+def test_a_plan_knows_what_a_partial_reply_leaves_open(policy: JudgePolicy) -> None:
+    replies = ['{"s1": 1}']
+
+    @component
+    class Once:
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            return {"replies": [ChatMessage.from_assistant(replies.pop())]} if replies else {"replies": []}
+
+        def to_dict(self) -> dict[str, Any]:
+            return {"type": "once", "init_parameters": {}}
+
+    judged = FaithfulnessEvaluator(
+        chat_generator=Once(), policy=replace(policy, max_attempts=2), raise_on_failure=False
+    )
+    assert judged.run(**rows(1, first=1))["statuses"] == ["error"]
+    plan = judged.plan(**rows(1, first=1))
+    assert (plan.calls, plan.cached, plan.exact) == (1, 1, True)
+
+
+@pytest.mark.parametrize("secret", [Secret.from_token("sk-token")])
+def test_what_cannot_be_identified_has_no_cache(
+    server: OpenAIServer, policy: JudgePolicy, secret: Secret, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A token in the generator cannot be serialized: said once a run, and no file."""
+    parameters = {"chat_generator": judge(server.url, api_key=secret)}
+    assert evaluator(server.url, policy, **parameters).run(**rows(2))["statuses"] == ["scored"] * 2
+    assert sum("cache_path is not used" in record.getMessage() for record in caplog.records) == 1
+    assert not Path(policy.cache_path or "").exists()
+    with pytest.raises(ValueError, match="the chat generator cannot be serialized"):
+        evaluator(server.url, replace(policy, offline=True), **parameters).run(**rows(2))
+
+
+def test_replies_with_half_of_a_pair_are_kept(policy: JudgePolicy) -> None:
+    """A lone surrogate cannot be written as UTF-8."""
+    calls = []
+
+    @component
+    class Odd:
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            calls.append(1)
+            return {"replies": [ChatMessage.from_assistant('{"s1": 1, "why": "\ud800\0"}', meta={"note": "\udfff"})]}
+
+        def to_dict(self) -> dict[str, Any]:
+            return {"type": "odd", "init_parameters": {}}
+
+    judged = FaithfulnessEvaluator(chat_generator=Odd(), policy=policy)
+    assert [judged.run(**rows(1))["score"] for _ in range(2)] == [1.0, 1.0]
+    assert len(calls) == 1

@@ -1,0 +1,371 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A judge behind a real HTTP server that misbehaves: no row is lost that can be judged, and none is invented."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from haystack import component
+from haystack.dataclasses import ChatMessage
+
+from haystack_eval_ext import FailedRowsError, FaithfulnessEvaluator
+from haystack_eval_ext.judged._failures import classify
+from haystack_eval_ext.judged._limits import LIMITS
+from judged_rows import QUICK, VALUE, evaluator, judge, rows
+from openai_server import OpenAIServer
+
+#: As the issue has it.
+FAULTS = {"429": 0.10, "500": 0.05, "malformed": 0.05, "counts": 0.05, "hang": 0.02}
+HANGS = replace(QUICK, timeout=1.0)
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer() as running:
+        yield running
+
+
+def check_faults_cost_nothing(server: OpenAIServer, number: int) -> None:
+    """Scores with faults are those without, and each fault costs one call at most."""
+    sound = evaluator(server.url).run(**rows(number))
+    assert server.calls == number
+    assert len(set(sound["individual_scores"])) > 3
+    server.change(faults=FAULTS)
+    result = evaluator(server.url, HANGS).run(**rows(number))
+    assert result["statuses"] == ["scored"] * number
+    assert result["individual_scores"] == sound["individual_scores"]
+    assert [row["statement_scores"] for row in result["results"]] == [
+        row["statement_scores"] for row in sound["results"]
+    ]
+    assert {"429", "500", "malformed", "counts"} <= set(server.met)
+    assert number < server.calls <= number + server.met.total()
+    assert result["usage"]["calls"] == server.calls
+
+
+def test_faults_cost_no_row(server: OpenAIServer) -> None:
+    check_faults_cost_nothing(server, 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_faults_cost_no_row_of_many(server: OpenAIServer, seed: int) -> None:
+    server.change(seed=seed)
+    check_faults_cost_nothing(server, 200)
+    assert server.met["hang"]
+
+
+@pytest.mark.slow
+def test_every_kind_of_fault_at_once(server: OpenAIServer) -> None:
+    sound = evaluator(server.url).run(**rows(200))
+    kinds = ("429", "429-bare", "500", "503", "malformed", "counts", "empty", "no-json", "drop", "hang")
+    server.change(faults=dict.fromkeys(kinds, 0.04))
+    result = evaluator(server.url, HANGS).run(**rows(200))
+    assert result["individual_scores"] == sound["individual_scores"]
+    assert set(server.met) == set(kinds)
+    assert server.calls <= 200 + server.met.total()
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason", "calls"),
+    [
+        ("429", "HTTP 429 (RateLimitError) in 3 attempts", None),
+        ("429-bare", "HTTP 429 (RateLimitError) in 3 attempts", None),
+        ("500", "HTTP 500 (InternalServerError) in 3 attempts", 3),
+        ("503", "HTTP 503 (InternalServerError) in 3 attempts", 3),
+        ("404", "HTTP 404 (NotFoundError)", 1),
+        ("drop", "APIConnectionError in 3 attempts", 3),
+        ("hang", "TimeoutError in 3 attempts", 3),
+        ("malformed", "unreadable reply in 3 attempts: its JSON was cut off", 3),
+        ("empty", "unreadable reply in 3 attempts: it was empty", 3),
+        ("filtered", "the service refused to reply (content filter)", 1),
+    ],
+)
+def test_what_fails_for_good_fails_alone(server: OpenAIServer, fault: str, reason: str, calls: int | None) -> None:
+    server.change(lost=0.2, lost_to=fault, seed=7)
+    policy = replace(QUICK, max_attempts=3, timeout=0.4 if fault == "hang" else 20.0, deadline=2.0)
+    result = evaluator(server.url, policy, raise_on_failure=False).run(**rows(20))
+    failed = [row for row, status in enumerate(result["statuses"]) if status == "error"]
+    assert len(failed) == 6
+    for row in range(20):
+        if row not in failed:
+            assert result["statuses"][row] == "scored"
+            assert result["errors"][row] is None
+        else:
+            assert math.isnan(result["individual_scores"][row])
+            assert result["results"][row]["status"] == "error"
+            if calls is None:  # told to slow down while others are served: only the deadline ends that
+                assert result["errors"][row].startswith("HTTP 429 (RateLimitError) in ")
+            else:
+                assert result["errors"][row] == reason
+                assert result["results"][row]["usage"]["calls"] == calls
+    scored = [score for score in result["individual_scores"] if not math.isnan(score)]
+    assert result["score"] == pytest.approx(math.fsum(scored) / 14)
+
+
+@pytest.mark.slow
+def test_a_fifth_of_many_rows_fails_for_good(server: OpenAIServer) -> None:
+    sound = evaluator(server.url).run(**rows(200))["individual_scores"]
+    server.change(lost=0.2, lost_to="500", faults=FAULTS)
+    result = evaluator(server.url, HANGS, raise_on_failure=False).run(**rows(200))
+    failed = {row for row, status in enumerate(result["statuses"]) if status == "error"}
+    assert 20 <= len(failed) <= 60
+    assert {result["errors"][row] for row in failed} == {"HTTP 500 (InternalServerError) in 6 attempts"}
+    assert all(result["individual_scores"][row] == sound[row] for row in range(200) if row not in failed)
+
+
+def test_a_cut_off_reply_is_asked_for_in_halves(server: OpenAIServer) -> None:
+    """A reply cut at the token limit is not asked for again as it is; one verdict alone that is cut off is final."""
+    server.change(faults={"length": 1.0}, most_faults=1)
+    result = evaluator(server.url, raise_on_failure=False).run(**rows(1, first=3))
+    # 4 statements are cut off, both pairs are, all of them alone are.
+    assert result["errors"] == ["the reply was cut off at the token limit; raise the generator's max_tokens"]
+    server.change(faults={"length": 0.5}, seed=4)
+    result = evaluator(server.url, raise_on_failure=False).run(**rows(12))
+    assert server.met["length"]
+    assert any(row["usage"]["calls"] > 1 for row in result["results"] if row["status"] == "evaluated")
+
+
+@pytest.mark.parametrize("fault", ["401", "403", "quota"])
+def test_without_access_the_run_stops_at_once(server: OpenAIServer, fault: str) -> None:
+    server.change(lost=1.0, lost_to=fault)
+    policy = replace(QUICK, max_concurrency=4)
+    with pytest.raises(FailedRowsError, match="no further call was made") as caught:
+        evaluator(server.url, policy).run(**rows(100))
+    assert server.calls <= 4
+    assert caught.value.result["statuses"] == ["error"] * 100
+    assert VALUE not in str(caught.value)
+
+
+def test_a_wrong_key_stops_at_once(server: OpenAIServer) -> None:
+    server.change(key="another")
+    result = evaluator(server.url, raise_on_failure=False).run(**rows(100))
+    assert server.calls <= QUICK.max_concurrency
+    assert all(error.startswith("HTTP 401") for error in result["errors"])
+
+
+def test_forbidden_concerns_one_text_once_others_were_served(server: OpenAIServer) -> None:
+    evaluator(server.url).run(**rows(1))
+    server.change(lost=0.2, lost_to="403", seed=7)
+    policy = replace(QUICK, max_concurrency=1)
+    result = evaluator(server.url, policy, raise_on_failure=False).run(**rows(20))
+    assert result["statuses"].count("error") == 6
+    assert server.calls == 20
+
+
+def test_the_error_carries_the_partial_result(server: OpenAIServer) -> None:
+    server.change(lost=0.2, lost_to="404", seed=7)
+    with pytest.raises(FailedRowsError, match=r"6 of 20 rows could not be judged: .*HTTP 404 .*\(6\)") as caught:
+        evaluator(server.url).run(**rows(20))
+    result = evaluator(server.url, raise_on_failure=False).run(**rows(20))
+    assert caught.value.result["statuses"] == result["statuses"]
+    assert [r["score"] for r in caught.value.result["results"] if r["status"] == "evaluated"] == [
+        r["score"] for r in result["results"] if r["status"] == "evaluated"
+    ]
+
+
+def test_the_wait_that_the_service_asks_for_is_kept_to(server: OpenAIServer) -> None:
+    """A wait beyond the deadline is not begun."""
+    server.change(faults={"429": 1.0}, most_faults=1, retry_after="3600")
+    result = evaluator(server.url, replace(QUICK, deadline=5.0), raise_on_failure=False).run(**rows(1))
+    assert result["errors"] == ["HTTP 429 (RateLimitError) in 1 attempts"]
+    server.change(retry_after="0")
+    assert evaluator(server.url).run(**rows(3))["statuses"] == ["scored"] * 3
+
+
+def test_attempts_and_deadline_end_a_request(server: OpenAIServer) -> None:
+    server.change(lost=1.0, lost_to="500")
+    result = evaluator(server.url, replace(QUICK, max_attempts=4), raise_on_failure=False).run(**rows(2))
+    assert server.calls == 8
+    assert set(result["errors"]) == {"HTTP 500 (InternalServerError) in 4 attempts"}
+    server.change()
+    # The second wait, of at least 0.5 s, would end after the deadline; the first one, of at least 0.25 s, does not.
+    late = replace(QUICK, max_attempts=50, deadline=0.9, min_wait=0.5, max_wait=60.0)
+    evaluator(server.url, late, raise_on_failure=False).run(**rows(1))
+    assert server.calls == 2
+    server.change(lost_to="429")
+    evaluator(server.url, replace(QUICK, max_attempts=3), raise_on_failure=False).run(**rows(1))
+    assert server.calls == 3  # nobody is served: an outage, which the attempts end
+
+
+@pytest.mark.parametrize(
+    ("refused", "came"), [(["json_schema"], "json_object"), (["json_schema", "json_object"], None)]
+)
+def test_a_server_without_schemas_is_asked_more_simply(
+    server: OpenAIServer, refused: list[str], came: str | None
+) -> None:
+    server.change(refused=refused, latency=0.005, tail=0.3, tail_latency=0.05)
+    result = evaluator(server.url).run(**rows(40))
+    assert result["statuses"] == ["scored"] * 40
+    formats = [(body.get("response_format") or {}).get("type") for body in server.bodies]
+    assert formats.count(came) == 40
+    # Each request that was in flight before the first one was served is refused once for each format.
+    assert server.met["400"] <= QUICK.max_concurrency * len(refused) < server.calls
+
+
+def test_late_refusals_of_a_format_cost_no_row(server: OpenAIServer) -> None:
+    """Some learn that the format is refused after others were already served in a simpler one."""
+    server.change(refused=["json_schema"], tail=0.5, tail_latency=0.2)
+    assert evaluator(server.url).run(**rows(16))["statuses"] == ["scored"] * 16
+
+
+def test_a_format_that_was_chosen_is_not_given_up(server: OpenAIServer) -> None:
+    server.change(refused=["json_schema"])
+    policy = replace(QUICK, structured_output="json_schema")
+    result = evaluator(server.url, policy, raise_on_failure=False).run(**rows(2))
+    assert set(result["errors"]) == {"HTTP 400 (BadRequestError)"}
+
+
+def test_an_unreadable_reply_is_asked_again_with_its_fault(server: OpenAIServer) -> None:
+    server.change(faults={"malformed": 1.0}, most_faults=1)
+    evaluator(server.url).run(**rows(1))
+    first, second = (body["messages"] for body in server.bodies)
+    assert second[1] == first[1]
+    added = second[0]["content"].removeprefix(first[0]["content"])
+    assert "its JSON was cut off" in added
+    assert '{"verdicts"' in added
+
+
+def test_missing_verdicts_are_asked_for_alone(server: OpenAIServer) -> None:
+    server.change(faults={"counts": 1.0}, most_faults=1)
+    numbers = [row["usage"]["calls"] for row in evaluator(server.url).run(**rows(24))["results"]]
+    assert set(numbers) > {1, 2}, "an extra id costs nothing, a missing one a call"
+    import json
+
+    asked = [json.loads(body["messages"][1]["content"])["statements"] for body in server.bodies]
+    by_text = {text for statements in asked for text in statements.values()}
+    assert any(list(statements)[0] != "s1" for statements in asked), "ids stay when some are asked again"
+    assert len(by_text) == sum(1 + n % 4 for n in range(24))
+
+
+@component
+class HangingJudge:
+    """A generator without ``run_async``; some of its calls end only when they are let go."""
+
+    def __init__(self, hangs_at: str) -> None:
+        self.hangs_at = hangs_at
+        self.let_go = threading.Event()
+        self.calls = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        self.calls += 1
+        if self.hangs_at in (messages[-1].text or ""):
+            self.let_go.wait(30)
+        return {"replies": [ChatMessage.from_assistant('{"verdicts": {"s1": 1, "s2": 1, "s3": 1, "s4": 1}}')]}
+
+
+def test_a_hanging_thread_costs_its_row_and_keeps_its_slot() -> None:
+    generator = HangingJudge("Question 2?")
+    policy = replace(QUICK, max_concurrency=2, max_attempts=1, timeout=0.3)
+    evaluator = FaithfulnessEvaluator(chat_generator=generator, policy=policy, raise_on_failure=False)
+    result = evaluator.run(**rows(8))
+    assert [status == "scored" for status in result["statuses"]] == [row != 2 for row in range(8)]
+    assert result["errors"][2] == "TimeoutError in 1 attempts"
+    (limit,) = [limit for key, limit in LIMITS.items() if key == id(generator)]
+    assert not limit.idle, "the abandoned call still holds its slot"
+    generator.let_go.set()
+    assert evaluator.run(**rows(2))["statuses"] == ["scored"] * 2
+
+
+def test_threads_that_hold_every_slot_end_the_run() -> None:
+    """No slot comes free: each row fails by its deadline, and the run ends."""
+    generator = HangingJudge("Question 0?")
+    policy = replace(QUICK, max_concurrency=1, timeout=0.2, deadline=0.6)
+    evaluator = FaithfulnessEvaluator(chat_generator=generator, policy=policy, raise_on_failure=False)
+    result = evaluator.run(**rows(3))
+    generator.let_go.set()
+    assert set(result["errors"]) == {"no call in flight ended before the deadline"}
+    assert generator.calls == 1
+
+
+@pytest.mark.parametrize("mistake", [TypeError("x"), KeyError("x"), NotImplementedError()])
+def test_a_mistake_in_the_generator_is_not_repeated(mistake: Exception) -> None:
+    @component
+    class Broken:
+        calls = 0
+
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            Broken.calls += 1
+            raise mistake
+
+    result = FaithfulnessEvaluator(chat_generator=Broken(), policy=QUICK, raise_on_failure=False).run(**rows(1))
+    assert result["errors"] == [type(mistake).__name__]
+    assert Broken.calls == 1
+
+
+class Response:
+    """What a client's exception may hold."""
+
+    def __init__(self, status: int, **headers: str) -> None:
+        self.status_code = status
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+def wrapped(inner: Exception) -> Exception:
+    """As providers wrap what their client raised."""
+    outer = RuntimeError("the provider failed")
+    outer.__cause__ = inner
+    return outer
+
+
+def error_with(**attributes: Any) -> Exception:
+    """An exception of some client."""
+    error = RuntimeError("failed")
+    for name, value in attributes.items():
+        setattr(error, name, value)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "retry_after"),
+    [
+        (error_with(status_code=429), "passing", None),
+        (error_with(status=503), "passing", None),
+        (error_with(code=500), "passing", None),
+        (error_with(code="rate_limit"), "passing", None),
+        (error_with(response=Response(429, retry_after="7")), "passing", 7.0),
+        (error_with(response=Response(429, retry_after_ms="250")), "passing", 0.25),
+        (error_with(response=Response(429, retry_after="Thu, 01 Jan 1970 00:00:00 GMT")), "passing", 0.0),
+        (error_with(response=Response(429, retry_after="soon")), "passing", None),
+        (error_with(response=Response(429, retry_after="-3")), "passing", None),
+        (error_with(response=Response(429, retry_after="inf")), "passing", None),
+        (wrapped(error_with(response=Response(503, retry_after="2"))), "passing", 2.0),
+        (error_with(status_code=429, code="insufficient_quota"), "stop", None),
+        (error_with(status_code=429, body={"code": "insufficient_quota"}), "stop", None),
+        (error_with(status_code=401), "stop", None),
+        (error_with(status_code=402), "stop", None),
+        (error_with(status_code=404), "final", None),
+        (error_with(status_code=422), "final", None),
+        (ConnectionResetError(), "passing", None),
+        (TimeoutError(), "passing", None),
+        (wrapped(ConnectionError()), "passing", None),
+        (ValueError(), "final", None),
+        (RuntimeError(), "passing", None),
+    ],
+)
+def test_exceptions_of_any_client_are_understood(error: Exception, kind: str, retry_after: float | None) -> None:
+    failure = classify(error, served_before=True)
+    assert (failure.kind, failure.retry_after) == (kind, retry_after)
+
+
+def test_a_cyclic_chain_of_causes_ends() -> None:
+    one, other = RuntimeError(), RuntimeError()
+    one.__cause__, other.__cause__ = other, one
+    assert classify(one, served_before=False).kind == "passing"
+
+
+def test_a_generator_that_repeats_itself_is_named(server: OpenAIServer, caplog: pytest.LogCaptureFixture) -> None:
+    repeating = FaithfulnessEvaluator(chat_generator=judge(server.url, max_retries=3), policy=QUICK)
+    repeating.run(**rows(1))
+    repeating.run(**rows(1))
+    assert [record.message.count("max_retries=3") for record in caplog.records].count(1) == 1

@@ -1,0 +1,336 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What judges write, and what we read: a table of replies, each with its outcome."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, NamedTuple
+
+import pytest
+from haystack import component
+from haystack.dataclasses import ChatMessage
+from pydantic import BaseModel
+
+from haystack_eval_ext import FaithfulnessEvaluator
+from haystack_eval_ext.judged._failures import ReplyError
+from haystack_eval_ext.judged._forms import model_form, read_choice, verdicts_form
+from haystack_eval_ext.judged._reply import read_reply
+from judged_rows import QUICK
+
+GOOD = '{"verdicts": {"s1": 1, "s2": 0}}'
+BOTH = {"s1": 1, "s2": 0}
+CUT = "its JSON was cut off"
+NO_JSON = "it held no JSON object"
+NO_ID = "it had no verdict for any of the ids asked about"
+TWICE = "it named a key twice with different values"
+CONTRADICTS = "it held several answers that contradict each other"
+NONE_OF = "a verdict was none of 1, 0"
+
+
+class Reply(NamedTuple):
+    """A reply, and the verdicts that it says, or what is wrong with it."""
+
+    name: str
+    text: str | None
+    outcome: dict[str, int] | str
+
+
+REPLIES = [
+    Reply("as asked", GOOD, BOTH),
+    Reply("white space", f"\n\n  {GOOD}\n ", BOTH),
+    Reply("on several lines", json.dumps(json.loads(GOOD), indent=4), BOTH),
+    Reply("byte order mark", "\ufeff" + GOOD, BOTH),
+    Reply("fence", f"```json\n{GOOD}\n```", BOTH),
+    Reply("fence without language", f"```\n{GOOD}\n```", BOTH),
+    Reply("fence that is not closed", f"```json\n{GOOD}", BOTH),
+    Reply("prose before", f"Sure! Here is the JSON:\n{GOOD}", BOTH),
+    Reply("prose after", f"{GOOD}\nLet me know if you need more.", BOTH),
+    Reply("prose with citations", f"By [1] and [2], see {{note}}:\n{GOOD}", BOTH),
+    Reply("prose with an open bracket", f"In the interval [0, 1) I say {GOOD}", BOTH),
+    Reply("prose with an open brace", f"The set {{a, b is not closed. {GOOD}", BOTH),
+    Reply("in brackets of prose", f"[my answer: {GOOD}]", BOTH),
+    Reply("apostrophes in prose", f"It's {{the judge's}} answer, isn't it: {GOOD}", BOTH),
+    Reply("think block", f"<think>Is {{s1}} so? Yes.</think>{GOOD}", BOTH),
+    Reply("think block with a draft", f'<think>{{"verdicts": {{"s1": 0, "s2": 0}}}}</think>{GOOD}', BOTH),
+    Reply("thinking block", f"<THINKING>\n[0, 1)\n</THINKING >\n{GOOD}", BOTH),
+    Reply("think block without its opening tag", f'Draft {{"s1": 0}} no.</think>{GOOD}', BOTH),
+    Reply("two think blocks", f"<think>a</think><think>b</think>{GOOD}", BOTH),
+    Reply("think block after the answer", f'{GOOD}<think>{{"s1": 0}}</think>', BOTH),
+    Reply("think block that is not closed", '<think>{"verdicts": {"s1": 1, "s2"', "it ended before the answer began"),
+    Reply("nothing but a thought", "<think>Well.</think>", NO_JSON),
+    Reply("tag inside a text", '{"verdicts": {"s1": 1, "s2": 0}, "why": "</think> is a tag"}', BOTH),
+    Reply("trailing comma", '{"verdicts": {"s1": 1, "s2": 0,},}', BOTH),
+    Reply("trailing comma in a text", '{"verdicts": {"s1": 1, "s2": 0}, "why": "a,}",}', BOTH),
+    Reply("single quotes", "{'verdicts': {'s1': 1, 's2': 0}}", BOTH),
+    Reply("single quotes with an escape", r"{'verdicts': {'s1': 1, 's2': 0}, 'why': 'it\'s \"so\"'}", BOTH),
+    Reply("Python's words", '{"verdicts": {"s1": True, "s2": False}, "why": None}', BOTH),
+    Reply("line break in a text", '{"verdicts": {"s1": 1, "s2": 0}, "why": "a\nb"}', BOTH),
+    Reply("words for verdicts", '{"verdicts": {"s1": "Yes.", "s2": " NO\\n"}}', BOTH),
+    Reply("booleans", '{"verdicts": {"s1": true, "s2": false}}', BOTH),
+    Reply("decimals", '{"verdicts": {"s1": 1.0, "s2": 0.0}}', BOTH),
+    Reply("texts of numbers", '{"verdicts": {"s1": "1", "s2": "0.0"}}', BOTH),
+    Reply("texts of booleans", '{"verdicts": {"s1": "true", "s2": "False"}}', BOTH),
+    Reply("full-width digits", '{"verdicts": {"s1": "１", "s2": "０"}}', BOTH),
+    Reply("reordered", '{"verdicts": {"s2": 0, "s1": 1}}', BOTH),
+    Reply("without the name", '{"s1": 1, "s2": 0}', BOTH),
+    Reply("another name", '{"scores": {"s1": 1, "s2": 0}}', BOTH),
+    Reply("ids in capitals", '{"verdicts": {"S1": 1, " s2 ": 0}}', BOTH),
+    Reply("ids without their letter", '{"verdicts": {"1": 1, "2": 0}}', BOTH),
+    Reply("full-width ids", '{"verdicts": {"ｓ１": 1, "ｓ２": 0}}', BOTH),
+    Reply("list of objects", '{"verdicts": [{"id": "s1", "verdict": 1}, {"id": "s2", "verdict": 0}]}', BOTH),
+    Reply("list alone", '[{"id": "s1", "score": 1}, {"id": "s2", "score": 0}]', BOTH),
+    Reply("whole numbers as ids", '[{"id": 1, "label": "yes"}, {"id": 2, "label": "no"}]', BOTH),
+    Reply("reasons", '{"verdicts": {"s1": {"reason": "x", "verdict": 1}, "s2": {"verdict": 0}}}', BOTH),
+    Reply("extra key", '{"verdicts": {"s1": 1, "s2": 0}, "confidence": 0.9}', BOTH),
+    Reply("id that nobody asked about", '{"verdicts": {"s1": 1, "s2": 0, "s3": 5}}', BOTH),
+    Reply("same answer twice", f"{GOOD} I repeat: {GOOD}", BOTH),
+    Reply("id twice with one verdict", '{"verdicts": {"s1": 1, "s1": 1, "s2": 0}}', BOTH),
+    Reply("missing", '{"verdicts": {"s1": 1}}', {"s1": 1}),
+    Reply("one of them unknown", '{"verdicts": {"s1": 1, "s2": "maybe"}}', {"s1": 1}),
+    Reply("one of them hedged", '{"verdicts": {"s1": 1, "s2": "yes - mostly"}}', {"s1": 1}),
+    Reply("one of them null", '{"verdicts": {"s1": 1, "s2": null}}', {"s1": 1}),
+    Reply("one of them two verdicts", '{"verdicts": {"s1": 1, "s2": {"score": 1, "verdict": 0}}}', {"s1": 1}),
+    Reply("one of them a list", '{"verdicts": {"s1": 1, "s2": [0]}}', {"s1": 1}),
+    Reply("id twice in a list", '[{"id":"s1","verdict":1},{"id":"s2","verdict":1},{"id":"s2","verdict":0}]', {"s1": 1}),
+    Reply("id twice in two spellings", '{"verdicts": {"s1": 1, "s2": 1, "S2": 0}}', {"s1": 1}),
+    Reply("id twice in an object", '{"verdicts": {"s1": 1, "s1": 0, "s2": 0}}', TWICE),
+    Reply("five", '{"verdicts": {"s1": 5, "s2": 5}}', NONE_OF),
+    Reply("below zero", '{"verdicts": {"s1": -1, "s2": -1}}', NONE_OF),
+    Reply("between", '{"verdicts": {"s1": 0.5, "s2": "0.5"}}', NONE_OF),
+    Reply("NaN", '{"verdicts": {"s1": NaN, "s2": 0}}', NO_JSON),
+    Reply("Infinity", '{"verdicts": {"s1": 1, "s2": -Infinity}}', NO_JSON),
+    Reply("beyond floats", '{"verdicts": {"s1": 1e999, "s2": 1e999}}', NONE_OF),
+    Reply("beyond integers", '{"verdicts": {"s1": 1' + "0" * 5000 + "}}", NO_JSON),
+    Reply("nobody's ids", '{"verdicts": {"a": 1, "b": 0}}', NO_ID),
+    Reply("bare list of verdicts", "[1, 0]", NO_ID),
+    Reply("list of verdicts", '{"verdicts": [1, 0]}', NO_ID),
+    Reply("no verdicts", '{"verdicts": {}}', NO_ID),
+    Reply("another form", '{"unexpected": true}', NO_ID),
+    Reply("two answers that differ", f'{GOOD} No: {{"verdicts": {{"s1": 0, "s2": 0}}}}', CONTRADICTS),
+    Reply("answer and a part of it", f'{GOOD} In short: {{"verdicts": {{"s1": 1}}}}', CONTRADICTS),
+    Reply("cut off", '{"verdicts": {"s1": 1, "s2', CUT),
+    Reply("cut off between", '{"verdicts": {"s1": 1, "s2": 0}', CUT),
+    Reply("cut off in a fence", '```json\n{"verdicts": {"s1": 1,\n```', CUT),
+    Reply("cut-off list", '[{"id": "s1", "verdict": 1}, {"id": "s2"', CUT),
+    Reply("cut-off text", '{"why": "because', CUT),
+    Reply("unquoted keys", "{verdicts: {s1: 1, s2: 0}}", NO_JSON),
+    Reply("comment", '{"verdicts": {"s1": 1 /* sure */, "s2": 0}}', NO_JSON),
+    Reply("empty", "", "it was empty"),
+    Reply("blank", " \n\t", "it was empty"),
+    Reply("None", None, "it was empty"),
+    Reply("prose alone", "Both statements are fine.", NO_JSON),
+    Reply("a verdict alone", "1", NO_ID),
+    Reply("a word alone", "Yes.", NO_JSON),
+    Reply("a text", '"yes"', NO_ID),
+    Reply("null", "null", NO_ID),
+    Reply("refusal", "I'm sorry, but I can't help with that.", NO_JSON),
+    Reply("deep nesting", "[" * 100_000 + "]" * 100_000, NO_JSON),
+    Reply("deep nesting, cut off", '{"a":' * 30_000, CUT),
+    Reply("huge", GOOD + " " * 300_000, "it was far too long"),
+    Reply("long", "x" * 150_000 + GOOD, BOTH),
+    Reply("many brackets", "[" * 150_000, CUT),
+    Reply("many braces of prose", "{x " * 50_000, NO_JSON),
+    Reply("many thoughts", "<think>" * 20_000, "it ended before the answer began"),
+    Reply("many quotes", '{"' * 40_000, CUT),
+]
+
+
+def test_the_table_is_long_enough() -> None:
+    assert len(REPLIES) >= 60
+    assert len({reply.name for reply in REPLIES}) == len(REPLIES)
+
+
+@pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: reply.name)
+def test_reply(reply: Reply) -> None:
+    begin = time.process_time()
+    try:
+        outcome: dict[str, int] | str = dict(read_reply(reply.text, verdicts_form(["s1", "s2"]).read))
+    except ReplyError as error:
+        outcome = error.reason
+    assert outcome == reply.outcome
+    # No reply may hold up the event loop: the slowest takes a small part of this.
+    assert time.process_time() - begin < 10
+
+
+@component
+class Replies:
+    """A judge with its replies on a list; each is the text, or its choices, with how it ended."""
+
+    def __init__(self, *replies: Any) -> None:
+        self.replies = list(replies)
+        self.asked: list[list[ChatMessage]] = []
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        self.asked.append(messages)
+        reply = self.replies.pop(0)
+        return reply if isinstance(reply, dict) else {"replies": [ChatMessage.from_assistant(reply)]}
+
+
+def ended(text: str, reason: str) -> dict[str, Any]:
+    """An output whose reply tells how it ended."""
+    return {"replies": [ChatMessage.from_assistant(text, meta={"finish_reason": reason})]}
+
+
+def judged(*replies: Any) -> tuple[dict[str, Any], Replies]:
+    """What comes of an answer with two sentences."""
+    judge = Replies(*replies)
+    evaluator = FaithfulnessEvaluator(chat_generator=judge, policy=QUICK, raise_on_failure=False)
+    result = evaluator.run(questions=["q"], contexts=[["c"]], predicted_answers=["One is so. Two is not."])
+    assert not judge.replies, "not all replies were asked for"
+    return result, judge
+
+
+@pytest.mark.parametrize("reply", [reply for reply in REPLIES if reply.outcome == BOTH], ids=lambda reply: reply.name)
+def test_a_whole_reply_is_scored_at_once(reply: Reply) -> None:
+    assert judged(reply.text)[0]["results"][0]["statement_scores"] == [1, 0]
+
+
+@pytest.mark.parametrize("reply", [r for r in REPLIES if r.outcome == {"s1": 1}], ids=lambda reply: reply.name)
+def test_what_a_reply_leaves_open_is_asked_again_alone(reply: Reply) -> None:
+    result, judge = judged(reply.text, '{"verdicts": {"s2": 0}}')
+    assert result["results"][0]["statement_scores"] == [1, 0]
+    assert json.loads(judge.asked[1][-1].text or "")["statements"] == {"s2": "Two is not."}
+
+
+@pytest.mark.parametrize(
+    "reply", [reply for reply in REPLIES if isinstance(reply.outcome, str) and reply.text], ids=lambda reply: reply.name
+)
+def test_an_unreadable_reply_is_asked_again_with_what_was_wrong(reply: Reply) -> None:
+    result, judge = judged(reply.text, GOOD)
+    assert result["results"][0]["statement_scores"] == [1, 0]
+    assert judge.asked[1][-1] == judge.asked[0][-1]
+    assert f"({reply.outcome})" in (judge.asked[1][0].text or "")
+
+
+@pytest.mark.parametrize(
+    ("replies", "scores", "error"),
+    [
+        # The first choice counts: the others are other drafts.
+        ([{"replies": [ChatMessage.from_assistant(GOOD), ChatMessage.from_assistant('{"s1": 0}')]}], [1, 0], None),
+        ([{"replies": []}, GOOD], [1, 0], None),
+        ([{}, GOOD], [1, 0], None),
+        ([{"replies": None}, GOOD], [1, 0], None),
+        ([{"replies": [ChatMessage.from_assistant(None, tool_calls=[])]}, GOOD], [1, 0], None),
+        ([ended(GOOD, "length")], [1, 0], None),  # it was whole
+        ([ended('{"verdicts": {"s1"', "length"), '{"s1": 1}', '{"s2": 0}'], [1, 0], None),
+        ([ended('{"verdicts": {"s1"', "max_tokens"), '{"s1": 1}', '{"s2": 0}'], [1, 0], None),
+        ([ended("{", "length"), '{"s1": 1}', ended("{", "length")], [], "the reply was cut off at the token limit"),
+        ([ended("", "content_filter")], [], "the service refused to reply (content filter)"),
+        ([ended("", "SAFETY")], [], "the service refused to reply (content filter)"),
+        (["no"] * 6, [], "unreadable reply in 6 attempts: it held no JSON object"),
+        (['{"s1": 1}', *['{"s1": 1}'] * 6], [], "unreadable reply in 6 attempts: it had no verdict for any"),
+    ],
+)
+def test_outputs_of_generators(replies: list[Any], scores: list[int], error: str | None) -> None:
+    result, _ = judged(*replies)
+    assert result["results"][0]["statement_scores"] == scores
+    if error is None:
+        assert result["errors"] == [None]
+    else:
+        assert result["errors"][0].startswith(error)
+
+
+def test_stock_replies_are_read_too() -> None:
+    result, _ = judged('{"statements": ["It is so.", "It is not."], "statement_scores": [1, 0]}')
+    assert result["results"][0]["statements"] == ["It is so.", "It is not."]
+    result, judge = judged('{"statements": ["It is so."], "statement_scores": [1, 0]}', GOOD)
+    assert "were not two lists of equal length" in (judge.asked[1][0].text or "")
+    assert result["score"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ("Yes.", 1), (" YES\n", 1), ("true", 1), (True, 1), (1, 1), (1.0, 1), ("1", 1), ("1.0", 1), ("**Yes**", 1), ('"yes"', 1),
+        ("No!", 0), ("FALSE", 0), (False, 0), (0, 0), (0.0, 0), (-0.0, 0), ("0", 0), ("`no`", 0), ("１", 1), ("ＹＥＳ", 1),
+        ("yes - mostly", None), ("yes no", None), (5, None), (-1, None), (0.5, None), ("", None), (None, None), ([], None),
+        ([1], None), ({}, None), ("01", None), ("+1", None), ("y", None), (float("nan"), None), (float("inf"), None), ("²", None),
+    ],
+)  # fmt: skip
+def test_yes_or_no(given: Any, verdict: int | None) -> None:
+    assert choice(given, (1, 0)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("given", "choices", "verdict"),
+    [
+        (4, (1, 2, 3, 4, 5), 4), ("4", (1, 2, 3, 4, 5), 4), (4.0, (1, 2, 3, 4, 5), 4), ("4.0", (1, 2, 3, 4, 5), 4),
+        ("４", (1, 2, 3, 4, 5), 4), (6, (1, 2, 3, 4, 5), None), (4.5, (1, 2, 3, 4, 5), None), ("4/5", (1, 2, 3, 4, 5), None),
+        (True, (1, 2, 3), None), ("four", (1, 2, 3, 4), None), ("1" * 400, (1, 2), None),
+        ("A", ("A", "B", "tie"), "A"), ("a.", ("A", "B", "tie"), "A"), (" TIE", ("A", "B", "tie"), "tie"), ("C", ("A", "B"), None),
+        ("No.", ("Yes.", "No."), "No."), ("no", ("Yes.", "No."), "No."), ("U.S.", ("U.S.", "UK"), "U.S."), ("A", ("a", "A"), "A"),
+        (1, ("1", "2"), None), ("1", ("1", "2"), "1"), (None, ("A", "B"), None), (True, ("true", "false"), None),
+    ],
+)  # fmt: skip
+def test_other_choices(given: Any, choices: tuple[int | str, ...], verdict: int | str | None) -> None:
+    assert choice(given, choices) == verdict
+
+
+def choice(given: Any, choices: tuple[int | str, ...]) -> int | str | None:
+    """What a verdict is read as; None if it is refused, without being quoted."""
+    try:
+        return read_choice(given, choices)
+    except ReplyError as error:
+        assert str(given) in ("", "1", "C", "6", "[]", "{}", "0.5") or f" {given} " not in error.reason
+        return None
+
+
+class Part(BaseModel):
+    score: int
+    words: list[str]
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ('{"score": 3, "words": ["a"]}', Part(score=3, words=["a"])),
+        ('{"score": "3", "words": []}', Part(score=3, words=[])),
+        ('{"score": 3}', "the key 'words' is missing"),
+        ('{"score": 3.5, "words": []}', "the key 'score' must be another type (int_from_float)"),
+        ('{"score": "secret", "words": []}', "the key 'score' must be another type (int_parsing)"),
+        ('{"score": 3, "words": "a"}', "the key 'words' must be another type (list_type)"),
+        ('{"score": 3, "words": ["a", null]}', "the key 'words' must be another type (string_type)"),
+        ('["score", 3]', "it had not the keys asked for"),
+        ("3", "it had not the keys asked for"),
+        ('{"score": 1, "words": []} or {"score": 2, "words": []}', CONTRADICTS),
+        ('{"score": 1, "words": ["<think>", "</think>"]}', Part(score=1, words=["<think>", "</think>"])),
+    ],
+)
+def test_replies_of_a_model(text: str, outcome: Part | str) -> None:
+    try:
+        came: Any = read_reply(text, model_form(Part).read)
+    except ReplyError as error:
+        came = error.reason
+    assert came == outcome
+
+
+def test_schemas_are_strict() -> None:
+    """As servers with strict schemas want them: every property required, no other, no title."""
+
+    class Outer(BaseModel):
+        title: str
+        part: Part
+        note: str | None = None
+
+    schema = json.loads(json.dumps(model_form(Outer).schema))
+    assert schema["required"] == ["title", "part", "note"]
+    assert schema["additionalProperties"] is False
+    assert schema["properties"]["title"] == {"type": "string"}, "a property may be called as a keyword is"
+    part = schema["$defs"]["Part"]
+    assert (part["required"], part["additionalProperties"]) == (["score", "words"], False)
+    assert verdicts_form(["s1"]).schema == {
+        "type": "object",
+        "properties": {
+            "verdicts": {
+                "type": "object",
+                "properties": {"s1": {"type": "integer", "enum": [1, 0]}},
+                "required": ["s1"],
+                "additionalProperties": False,
+            }
+        },
+        "required": ["verdicts"],
+        "additionalProperties": False,
+    }
