@@ -2,7 +2,7 @@
 #   make demo    a real evaluation on the example corpus
 #   make test    what a change must pass: lint, types, tests
 # Variables: PYTHON=/path/to/python   PYTEST_ARGS="-k ndcg"
-#   TEST_EXTRAS=test-sas adds the tests that need torch; auto: where torch is to be had
+#   TEST_EXTRAS=test leaves out the tests that need torch, test-sas insists on them
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,8 +14,10 @@ LOWEST := .venv-lowest
 BIN := $(VENV)/bin/python
 PYTHON ?=
 PYTEST_ARGS ?=
+# One process for each core; PYTEST_ARGS="-n 0" for one alone, where a debugger works.
+PARALLEL := -n auto --dist worksteal
 # auto: test-sas where torch is to be had, which the constraints pin for Python 3.11; else test.
-TEST_EXTRAS ?= test
+TEST_EXTRAS ?= auto
 
 export HAYSTACK_TELEMETRY_ENABLED := False
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -115,7 +117,7 @@ demo: $(PACKAGE_STAMP)
 
 .PHONY: test
 test: lint types
-	$(BIN) -m pytest -q $(PYTEST_ARGS)
+	$(BIN) -m pytest -q $(PARALLEL) $(PYTEST_ARGS)
 
 .PHONY: lint
 lint: $(TEST_STAMP)
@@ -134,7 +136,7 @@ fmt: $(TEST_STAMP)
 # pytest exits with 5 when no test is marked slow.
 .PHONY: test-slow
 test-slow: $(TEST_STAMP)
-	$(BIN) -m pytest -q -m slow $(PYTEST_ARGS) || { code=$$?; [ $$code -eq 5 ] || exit $$code; }
+	$(BIN) -m pytest -q -m slow $(PARALLEL) $(PYTEST_ARGS) || { code=$$?; [ $$code -eq 5 ] || exit $$code; }
 
 # The direct dependencies at their lower bounds, everything else at the newest that goes with them.
 $(LOWEST)/.installed-test: $(VENV)/.created $(NEEDS)
@@ -149,7 +151,7 @@ $(LOWEST)/.installed-test: $(VENV)/.created $(NEEDS)
 
 .PHONY: test-lowest
 test-lowest: $(LOWEST)/.installed-test
-	$(LOWEST)/bin/python -m pytest -q $(PYTEST_ARGS)
+	$(LOWEST)/bin/python -m pytest -q $(PARALLEL) $(PYTEST_ARGS)
 
 .PHONY: test-all
 test-all: $(foreach v,3.11 3.12 3.13,test-python-$(v))
@@ -161,7 +163,7 @@ test-python-%: $(VENV)/.created
 	if ! { $(call serves,.venv-$*); }; then rm -rf .venv-$*; "$$python" -m venv .venv-$*; fi; \
 	echo "Python $*: $$(.venv-$*/bin/python --version)"; \
 	$(call install,.venv-$*/bin/python,-e '.[test]'); \
-	.venv-$*/bin/python -m pytest -q $(PYTEST_ARGS)
+	.venv-$*/bin/python -m pytest -q $(PARALLEL) $(PYTEST_ARGS)
 
 .PHONY: bench
 bench: $(BENCH_STAMP)

@@ -50,19 +50,31 @@ def check_flag(name: str, value: object) -> None:
         raise TypeError(msg)
 
 
-def check_integer(name: str, value: object, *, minimum: int) -> None:
+def shown(value: float) -> str:
     """
-    Refuse a parameter that is no integer, or too small.
+    A number, for an error message.
+
+    :param value: Any number.
+    :returns: Its digits, but for an integer beyond the range of floats, which Python may refuse to print.
+    """
+    return repr(value) if isinstance(value, float) or is_number(value) else "an integer beyond the range of floats"
+
+
+def check_integer(name: str, value: object, *, minimum: int, maximum: int | None = None) -> None:
+    """
+    Refuse a parameter that is no integer, or out of range.
 
     :param name: Name of the parameter.
     :param value: What came.
     :param minimum: The smallest value that makes sense.
+    :param maximum: The largest one; None: any that a float can hold.
     :raises TypeError: If it is no integer.
-    :raises ValueError: If it is too small.
+    :raises ValueError: If it is out of range.
     """
+    allowed = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
     if not isinstance(value, int) or isinstance(value, bool):
-        msg = f"{name} must be an integer of at least {minimum}, but is {describe(value)}."
+        msg = f"{name} must be an integer {'of ' * (maximum is None)}{allowed}, but is {describe(value)}."
         raise TypeError(msg)
-    if value < minimum:
-        msg = f"{name} must be at least {minimum}, but is {value}."
+    if value < minimum or not is_number(value) or (maximum is not None and value > maximum):
+        msg = f"{name} must be {allowed}, but is {shown(value)}."
         raise ValueError(msg)

@@ -116,8 +116,9 @@ def make_normalizer(normalization: Normalization) -> Callable[[str], str]:
 
     :param normalization: "none": as they are. "squad": as the SQuAD script does: lower case, no ASCII punctuation, no
         English articles (only English ones), white space unified. "unicode": for every script: compatibility forms
-        (full-width, composed) unified, case folded, punctuation (but for a point or comma between two digits) and
-        invisible format characters removed, white space unified.
+        (full-width, composed) unified, case folded, punctuation and invisible format characters removed, white space
+        unified. A point or comma between two digits stays, and a minus sign (hyphen or U+2212) before a digit at the
+        start, after white space or an opening bracket: -5 is not 5. "squad" drops a hyphen there, too.
     :returns: The function.
     :raises ValueError: If there is no such normalization.
     """
@@ -139,13 +140,34 @@ def _squad(text: str) -> str:
 
 def _unicode(text: str) -> str:
     # Case folding can take the composed form apart again: "ǰ" becomes "j" and a caron.
-    folded = text.lower() if text.isascii() else _nfkc(_nfkc(text).casefold())
+    folded = keep_signs(text.lower() if text.isascii() else _nfkc(_nfkc(text).casefold()))
     if _decimal_mark().search(folded) is None:
-        return " ".join(folded.translate(_WITHOUT_PUNCTUATION).split())
-    # 2.5 must not become 25. Every second part is a mark between two digits.
-    parts = _decimal_mark().split(folded)
-    parts[::2] = [part.translate(_WITHOUT_PUNCTUATION) for part in parts[::2]]
-    return " ".join("".join(parts).split())
+        bare = folded.translate(_WITHOUT_PUNCTUATION)
+    else:
+        # 2.5 must not become 25. Every second part is a mark between two digits.
+        parts = _decimal_mark().split(folded)
+        parts[::2] = [part.translate(_WITHOUT_PUNCTUATION) for part in parts[::2]]
+        bare = "".join(parts)
+    bare = " ".join(bare.split())
+    return _minus_sign().sub("-", bare) if _MINUS in bare else bare
+
+
+def keep_signs(text: str) -> str:
+    """
+    Write a hyphen that is a number's sign as the minus sign, which is a symbol and no punctuation.
+
+    ```python
+    from haystack_eval_ext._text import keep_signs
+
+    print(keep_signs("-5 and (-.5), but 2024-01-02 and COVID-19"))
+    # −5 and (−.5), but 2024-01-02 and COVID-19
+    ```
+
+    :param text: Any text.
+    :returns: The text, with U+2212 for a hyphen before a digit that stands at the start, after white space, an opening
+        bracket or a mark of direction.
+    """
+    return _sign().sub(_MINUS, text) if "-" in text else text
 
 
 def _nfkc(text: str) -> str:
@@ -183,11 +205,25 @@ def separate_at_punctuation(text: str) -> str:
     Put a blank for each punctuation mark, except a point or comma between two digits, and around currency signs.
 
     :param text: Any text.
-    :returns: The text, in which "yes/no" and "$2.5" are two words each, while 2.5 is one.
+    :returns: The text, in which "yes/no" and "$2.5" are two words each, while 2.5 and -5 (by U+2212) are one.
     """
-    parts = _decimal_mark().split(text)
+    parts = _decimal_mark().split(keep_signs(text))
     parts[::2] = [part.translate(_BLANK_FOR_PUNCTUATION) for part in parts[::2]]
     return "".join(parts)
+
+
+_MINUS = "\u2212"
+_DIRECTION = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+
+
+@cache
+def _sign() -> re.Pattern[str]:
+    return re.compile(rf"-(?<![^\s(\[{{“«‘{_DIRECTION}]-)(?=[{_DIRECTION}]*[.,]?\d)")
+
+
+@cache
+def _minus_sign() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\S){_MINUS}(?=\d)")
 
 
 @cache

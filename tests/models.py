@@ -151,6 +151,10 @@ def _link_minilm() -> None:
 
 
 if HAVE_SAS:
+    import torch
+
+    # More threads gain nothing with models of this size, and on a busy machine they wait for one another.
+    torch.set_num_threads(1)
     _write(BI_ENCODER)
     _write(CROSS_SIGMOID, labels=1)
     # Logits far apart, so that a batch can hold one above 1 and others below 0.

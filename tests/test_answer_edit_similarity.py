@@ -3,6 +3,7 @@
 """Edit similarity against rapidfuzz itself, and against the textbook's dynamic programme."""
 
 import builtins
+import math
 import random
 from typing import Any
 
@@ -42,6 +43,17 @@ def test_equal_to_rapidfuzz_on_long_texts() -> None:
     expected = [Levenshtein.normalized_similarity(*pair) for pair in zip(answers, references, strict=True)]
     assert AnswerEditSimilarityEvaluator().run(references, answers)["individual_scores"] == expected
     assert len(set(expected)) > 50
+
+
+@pytest.mark.parametrize("normalization", ["none", "unicode"])
+def test_rows_with_one_several_and_no_references_side_by_side(normalization: Any) -> None:
+    references: list[Any] = ["abc", ["xyz", "abd"], [], [""]]
+    evaluator = AnswerEditSimilarityEvaluator(normalization=normalization, on_undefined="nan")
+    result = evaluator.run(references, ["abd", "abd", "abc", "a"])
+    assert result["individual_scores"] == pytest.approx([2 / 3, 1.0, math.nan, 0.0], nan_ok=True)
+    assert result["statuses"] == ["scored", "scored", "undefined", "scored"]
+    alone = evaluator.run(["abc"], ["abd"])
+    assert alone["individual_scores"] == result["individual_scores"][:1]
 
 
 def test_a_missing_package_is_named_with_its_pip_command(monkeypatch: pytest.MonkeyPatch) -> None:

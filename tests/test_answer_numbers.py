@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What counts as a number, and how numbers are paired; scipy's matching is the oracle of the latter."""
 
+import math
 import random
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -83,10 +85,25 @@ NUMBERS: dict[str, list[Any]] = {
     "1.5e3 2E-4 1e+2": [1500, 0.0002, 100],
     "1e3x": [1],
     "3 × 10^8 and 3×10⁻² m/s": [3e8, 0.03],
-    "2½ cups, ¾ litre, 1 ½": [2.5, 0.75, 1.5],
+    "2½ cups, ¾ litre, 1 ½, -½, ↉": [2.5, 0.75, 1.5, -0.5, 0],
+    "1⁄2 and 2 1⁄2, -3⁄4": [0.5, 2.5, -0.75],
+    "11⁄2, ¹¹⁄₂, 2¹⁄₂, ⅟₄": [5.5, 5.5, 2.5, 0.25],
+    "1/2": [1, 2],  # perhaps the first of February
+    "1⁄0, 1⁄2⁄3": [1, 0, 1, 2, 3],
     "10:30": [10, 30],
-    "9" * 400: [],  # too large for a float
-    "1e999": [],
+    "- 5, − 5, -\n5": [5, 5, 5],  # a sign stands right before its number
+    "5만, 3억, 1조": [5, 3, 1],  # Korean words of scale are left alone, as English ones
+    "1.5M, 2 million, 3k, 4 lakh": [1.5, 2, 3, 4],
+    "3兆": [3e12],
+    "9" * 400: [math.inf],  # too large for a float
+    "1e999": [math.inf],
+    "1e9999 -1e12345 1E+0009": [math.inf, -math.inf, 1e9],
+    "2 × 10^9999 and 3×10⁹⁹⁹⁹": [math.inf, math.inf],
+    "1e-9999": [0],
+    "1e" + "9" * 5000: [math.inf],
+    "9" * 400 + "億": [math.inf],
+    "9" * 400 + "⁄" + "9" * 400: [math.inf],
+    "1⁄" + "9" * 400: [0],
 }
 
 
@@ -138,12 +155,12 @@ def test_what_a_locale_writes_is_read(locale: str, cents: int) -> None:
     assert read == sign * float(f"{value:.2f}")
 
 
-@given(text=st.text(st.one_of(st.sampled_from("0123456789.,' -–e万千百三½×^$%"), st.characters()), max_size=40))
+@given(text=st.text(st.one_of(st.sampled_from("0123456789.,' -–e万千百三½⁄¹₂×^$%"), st.characters()), max_size=40))
 def test_any_text_is_read(text: str) -> None:
     for separator in ("auto", ".", ","):
         for readings in find_numbers(text, separator):
             assert 1 <= len(readings) <= 2
-            assert all(type(value) is float and abs(value) < np.inf for value in readings)
+            assert all(type(value) is float and not math.isnan(value) for value in readings)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.05, 0.3])
@@ -175,6 +192,102 @@ def _greedy(graph: Any) -> int:
     for row in graph:
         taken.update([place for place in np.flatnonzero(row).tolist() if place not in taken][:1])
     return len(taken)
+
+
+def in_order(found: list[Readings], wanted: list[Readings], tolerance: float) -> int:
+    """The textbook's search for augmenting paths (Kuhn 1955), pair by pair."""
+    suiting = [[place for place, a in enumerate(found) if _suits(a, b, tolerance)] for b in wanted]
+    taken: dict[int, int] = {}
+
+    def augment(number: int, seen: set[int]) -> bool:
+        for place in suiting[number]:
+            if place not in seen:
+                seen.add(place)
+                if place not in taken or augment(taken[place], seen):
+                    taken[place] = number
+                    return True
+        return False
+
+    return sum(augment(number, set()) for number in range(len(wanted)))
+
+
+@pytest.mark.parametrize("readings", [[1], [1, 2]], ids=["one reading", "two readings"])
+@pytest.mark.parametrize("tolerance", [0.0, 0.2])
+def test_matching_of_many_numbers(readings: list[int], tolerance: float) -> None:
+    rng = random.Random(11)
+    found, wanted = (
+        [tuple({float(rng.randint(0, highest)) for _ in range(rng.choice(readings))}) for _ in range(count)]
+        for count, highest in ((250, 400), (300, 1500))
+    )
+    assert count_matches(found, wanted, tolerance) == in_order(found, wanted, tolerance) < 250
+
+
+class Counted(float):
+    """A number that counts how often any is compared."""
+
+    compared = 0
+
+    def __lt__(self, other: object) -> bool:
+        Counted.compared += 1
+        return float(self) < other  # type: ignore[operator]
+
+    def __gt__(self, other: object) -> bool:
+        Counted.compared += 1
+        return float(self) > other  # type: ignore[operator]
+
+
+LISTS: dict[str, Callable[[int], list[Readings]]] = {
+    "one and the same": lambda count: [(Counted(1.0),)] * count,
+    "all different": lambda count: [(Counted(number),) for number in range(count)],
+    "two readings": lambda count: [(Counted(1000 + number), Counted(1 + number / 1000)) for number in range(count)],
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+@pytest.mark.parametrize("spare", [1, 3], ids=["all match", "a third matches"])
+def test_steps_grow_with_the_count_of_numbers_and_not_its_square(kind: str, spare: int) -> None:
+    """Lines of ours that run, and comparisons of numbers."""
+
+    def cost(count: int) -> int:
+        found, wanted = LISTS[kind](count), LISTS[kind](count) * spare
+        random.Random(2).shuffle(wanted)
+        Counted.compared = lines = 0
+
+        def count_lines(_frame: Any, event: str, _argument: Any) -> Any:
+            nonlocal lines
+            lines += event == "line"
+            return count_lines
+
+        before = sys.gettrace()
+        sys.settrace(count_lines)
+        try:
+            matched = count_matches(found, wanted, 0.0)
+        finally:
+            sys.settrace(before)
+        assert matched == count
+        return lines + Counted.compared
+
+    assert cost(1600) < 6 * cost(400)  # four times the numbers; sixteen times the pairs
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "score"),
+    [
+        ("1e9999", "1", 0.0),  # was read as 1
+        ("1", "1e9999", 0.0),
+        ("1e9999 and 7", "7", 0.5),  # there, though it can match nothing
+        ("9" * 400, "9" * 400, 0.0),
+        ("9" * 400, "8" * 400, 0.0),
+        ("half: ½", "1⁄2", 1.0),
+        ("1,000", "1", 1.0),  # either reading
+        ("5만", "50000", 0.0),
+        ("5万", "50000", 1.0),
+        ("-5", "- 5", 0.0),
+    ],
+)
+def test_scores_at_the_edges(reference: str, answer: str, score: float) -> None:
+    result = AnswerNumberMatchEvaluator(on_undefined="raise").run([reference], [answer])
+    assert result["individual_scores"] == [score]
 
 
 def test_statuses_tell_that_no_reference_has_a_number(caplog: pytest.LogCaptureFixture) -> None:

@@ -8,6 +8,7 @@ Each kind meets every component that has the socket; the texts of answers never 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,8 @@ from haystack.dataclasses import ChatMessage, GeneratedAnswer, ToolCall
 
 from cases_answers import ANSWER_CASES, AnswerCase
 from haystack_eval_ext import (
+    AnswerBleuEvaluator,
+    AnswerChrfEvaluator,
     AnswerContainsEvaluator,
     AnswerEditSimilarityEvaluator,
     AnswerExactMatchEvaluator,
@@ -183,10 +186,50 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "tolerance negative": (lambda: NUMBER(relative_tolerance=-0.1), ValueError, r"relative_tolerance.*-0\.1"),
     "tolerance of all": (lambda: NUMBER(relative_tolerance=1), ValueError, r"relative_tolerance.*below 1.*is 1"),
     "tolerance NaN": (lambda: NUMBER(relative_tolerance=float("nan")), ValueError, r"relative_tolerance.*nan"),
+    "tolerance beyond floats": (lambda: NUMBER(relative_tolerance=10**400), ValueError, r"relative_tolerance.*beyond"),
+    "tolerance beyond print": (lambda: NUMBER(relative_tolerance=10**5000), ValueError, r"relative_tolerance.*beyond"),
     "separator unknown": (lambda: NUMBER(decimal_separator=";"), ValueError, r"decimal_separator.*'auto'.*';'"),  # type: ignore[arg-type]
     "separator None": (lambda: NUMBER(decimal_separator=None), ValueError, r"decimal_separator.*None"),  # type: ignore[arg-type]
     "separator a list": (lambda: NUMBER(decimal_separator=["."]), ValueError, r"decimal_separator.*\['\.'\]"),  # type: ignore[arg-type]
 }
+
+
+ORDERS: list[tuple[Callable[..., Any], str, int]] = [
+    (AnswerChrfEvaluator, "char_order", 1),
+    (AnswerChrfEvaluator, "word_order", 0),
+    (AnswerChrfEvaluator, "beta", 1),
+    (AnswerBleuEvaluator, "max_ngram_order", 1),
+]
+
+
+@pytest.mark.parametrize(("component", "name", "lowest"), ORDERS)
+@pytest.mark.parametrize(
+    ("value", "exception", "message"),
+    [
+        (-1, ValueError, "-1"),
+        (1001, ValueError, "1001"),
+        (10**12, ValueError, "1000000000000"),  # sacrebleu would make a list of as many counts
+        (10**400, ValueError, "an integer beyond the range of floats"),
+        (10**5000, ValueError, "an integer beyond the range of floats"),  # Python refuses to print it
+        (2.5, TypeError, "a float"),
+        (math.inf, TypeError, "a float"),
+        ("2", TypeError, "a str"),
+        (True, TypeError, "a bool"),
+        (None, TypeError, "None"),
+    ],
+    ids=lambda value: str(value) if not isinstance(value, int) or value < 10**20 else "huge",
+)
+def test_orders_out_of_range(
+    component: Callable[..., Any], name: str, lowest: int, value: Any, exception: type[Exception], message: str
+) -> None:
+    refused(lambda: component(**{name: value}), exception, rf"{name} must be .*from {lowest} to 1000, but is {message}")
+
+
+@pytest.mark.parametrize(("component", "name", "lowest"), ORDERS)
+def test_orders_at_the_ends_of_their_range(component: Callable[..., Any], name: str, lowest: int) -> None:
+    pytest.importorskip("sacrebleu")
+    for value in (lowest, 1000):
+        assert component(**{name: value}).run(["a b", "a b"], ["a b", "x y"])["individual_scores"] == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("kind", PARAMETERS)

@@ -8,11 +8,13 @@ import asyncio
 import logging
 import math
 import traceback
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from haystack import Pipeline, component
+from haystack import Document, Pipeline, component
 from haystack.components.embedders import MockDocumentEmbedder, MockTextEmbedder, OpenAIDocumentEmbedder
 from haystack.utils.auth import Secret
 from sklearn.metrics.pairwise import paired_cosine_distances
@@ -88,10 +90,117 @@ def test_a_failure_is_told_once_with_counts(embedder: type, caplog: pytest.LogCa
     assert "secret" not in record.getMessage()
 
 
-def test_a_batch_that_fails_is_asked_again_text_by_text() -> None:
+def rows_of(count: int, bad: set[int]) -> list[str]:
+    return [f"text {number}" + " #refuse" * (number in bad) for number in range(count)]
+
+
+def test_a_batch_that_fails_is_asked_again_by_halves() -> None:
     evaluator = make(LetterDocumentEmbedder, raise_on_failure=False)
     evaluator.run(["a", "#refuse"], ["b", "b"])
-    assert evaluator.embedder.asked == [["b", "a", "#refuse"], ["b"], ["a"], ["#refuse"]]
+    first, *later = evaluator.embedder.asked
+    assert first == ["b", "a", "#refuse"]
+    assert sorted(map(len, later)) in ([1, 1, 1, 2], [1, 2])  # the pair without the bad text is asked once
+    assert ["#refuse"] in later
+
+
+@pytest.mark.parametrize("count", [2, 3, 17, 600])
+@pytest.mark.parametrize("place", [0, 1, -1])
+def test_one_bad_text_costs_few_calls(count: int, place: int) -> None:
+    evaluator = make(LetterDocumentEmbedder, raise_on_failure=False)
+    texts = rows_of(count, {place % count})
+    result = evaluator.run(texts, texts)
+    assert [row for row, status in enumerate(result["statuses"]) if status != "scored"] == [place % count]
+    assert len(evaluator.embedder.asked) <= 2 * math.log2(count) + 3
+
+
+@pytest.mark.parametrize("every", [2, 3, 50])
+def test_many_bad_texts_are_all_found_within_twice_as_many_calls(every: int) -> None:
+    count = 200
+    bad = set(range(0, count, every))
+    evaluator = make(LetterDocumentEmbedder, raise_on_failure=False)
+    texts = rows_of(count, bad)
+    result = evaluator.run(texts, texts)
+    assert {row for row, status in enumerate(result["statuses"]) if status == "error"} == bad
+    assert len(evaluator.embedder.asked) < 2 * count
+
+
+@pytest.mark.parametrize(("count", "tried"), [(600, 10), (4, 4), (10, 10)])
+def test_a_service_that_is_down_is_not_asked_for_each_text(
+    count: int, tried: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    evaluator = make(LetterDocumentEmbedder, raise_on_failure=False)
+    texts = rows_of(count, set(range(count)))
+    result = evaluator.run(texts, texts)
+    assert result["statuses"] == ["error"] * count
+    assert math.isnan(result["score"])
+    assert len(evaluator.embedder.asked) <= min(2 * tried + math.ceil(math.log2(count)), 2 * count - 1)
+    assert [len(batch) for batch in evaluator.embedder.asked].count(1) == tried
+    assert f"RefusedError: {tried}" in caplog.text
+    assert ("not asked, since every call had failed: 590" in caplog.text) == (count > tried)
+
+
+def test_a_text_embedder_is_asked_for_each_text_once() -> None:
+    evaluator = make(LetterTextEmbedder, raise_on_failure=False)
+    texts = rows_of(30, set(range(20)))
+    assert evaluator.run(texts, texts)["statuses"] == ["error"] * 20 + ["scored"] * 10
+    assert evaluator.embedder.asked == texts
+
+
+NO_VECTORS: dict[str, Any] = {
+    "beyond floats": [10**400, 1.0],
+    "beyond 64 bits": [10**30, 1],
+    "infinity": [math.inf, 1.0],
+    "NaN": [1.0, math.nan],
+    "words": ["a", "b"],
+    "numbers as text": ["1.0", "2.0"],
+    "None inside": [None, 1.0],
+    "flags": [True, False],
+    "complex": [1j, 1.0],
+    "ragged": [[1.0], [1.0, 2.0]],
+    "a matrix": [[1.0, 2.0]],
+    "empty": [],
+    "a number": 1.0,
+    "text": "1.0",
+    "a dict": {"a": 1.0},
+}
+
+
+@pytest.mark.parametrize("kind", NO_VECTORS)
+@pytest.mark.parametrize("documents", [False, True], ids=["text embedder", "document embedder"])
+def test_what_is_no_vector_costs_its_rows(kind: str, documents: bool, caplog: pytest.LogCaptureFixture) -> None:
+    def embed(text: str) -> Any:
+        return NO_VECTORS[kind] if "bad" in text else [1.0, 0.0]
+
+    embedder = Replying(embed) if documents else ReplyingToText(embed)
+    evaluator = AnswerEmbeddingSimilarityEvaluator(embedder, raise_on_failure=False)
+    assert evaluator.run(["a", "bad", "b"], ["a", "b", "c"])["statuses"] == ["scored", "error", "scored"]
+    assert "1 of 3 rows failed (an embedding not of finite numbers: 1): row 1" in caplog.text
+
+
+@component
+class Replying:
+    """A document embedder that gives what a function says."""
+
+    def __init__(self, embed: Callable[[str], Any]) -> None:
+        self.embed = embed
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]) -> dict[str, Any]:
+        return {
+            "documents": [replace(document, embedding=self.embed(document.content or "")) for document in documents]
+        }
+
+
+@component
+class ReplyingToText:
+    """A text embedder that gives what a function says."""
+
+    def __init__(self, embed: Callable[[str], Any]) -> None:
+        self.embed = embed
+
+    @component.output_types(embedding=list[float])
+    def run(self, text: str) -> dict[str, Any]:
+        return {"embedding": self.embed(text)}
 
 
 @both
@@ -183,6 +292,28 @@ def test_the_embedder_is_warmed_up() -> None:
     evaluator = make(Lazy)
     assert asyncio.run(evaluator.run_async(["a"], ["b"]))["score"] == 1.0
     assert evaluator.embedder.warm == ["async"]
+
+
+@component
+class Cold:
+    """An embedder that cannot be warmed up."""
+
+    def warm_up(self) -> None:
+        msg = "no key"
+        raise OSError(msg)
+
+    @component.output_types(embedding=list[float])
+    def run(self, text: str) -> dict[str, Any]:  # noqa: ARG002
+        return {"embedding": [1.0]}
+
+
+def test_a_failing_warm_up_is_the_callers() -> None:
+    evaluator = make(Cold, raise_on_failure=False)
+    for call in (evaluator.warm_up, lambda: evaluator.run(["a"], ["b"])):
+        with pytest.raises(OSError, match="no key"):
+            call()
+    with pytest.raises(OSError, match="no key"):
+        asyncio.run(evaluator.run_async(["a"], ["b"]))
 
 
 @component

@@ -15,6 +15,7 @@ from haystack_eval_ext import (
     AnswerExactMatchEvaluator,
     AnswerNumberMatchEvaluator,
     AnswerTokenF1Evaluator,
+    SASEvaluator,
 )
 
 
@@ -153,8 +154,14 @@ def test_emoji_are_text(metric: str, kind: str) -> None:
     assert score(UNICODE[metric], f"ok {EMOJI[kind]}", f"ok {EMOJI[kind]}") == 1.0
 
 
+# A cross-encoder scores an identical pair as it has learned to, and those of the tests have learned nothing.
+ONE_IF_IDENTICAL = [
+    case for case in ANSWER_CASES if case.component is not SASEvaluator or "identical" not in case.broken_laws
+]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("case", ANSWER_CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", ONE_IF_IDENTICAL, ids=lambda case: case.name)
 def test_identical_in_every_row_of_the_tables(case: AnswerCase, language: str) -> None:
     text = LANGUAGES[language].reference
-    assert score(case.make(), text, text) == pytest.approx(1.0, abs=max(case.tolerance, 1e-9))
+    assert score(case.make(), text, text) == pytest.approx(1.0, abs=1e-12)

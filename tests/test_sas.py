@@ -5,23 +5,23 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 import math
 import random
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
-from haystack import Pipeline
+from haystack.components.embedders import MockDocumentEmbedder
 from haystack.components.evaluators import SASEvaluator as StockSAS
 from haystack.dataclasses import ChatMessage
 from haystack.utils import ComponentDevice
-from haystack.utils.auth import Secret
 
 import models
-from haystack_eval_ext import SASEvaluator, UndefinedScore
+from haystack_eval_ext import AnswerEmbeddingSimilarityEvaluator, SASEvaluator, UndefinedScore
+from haystack_eval_ext.answers._similarity import normalized, pair_cosines, pair_up
 from haystack_eval_ext.answers.sas import sigmoid, softmax
 from models import needs_minilm, needs_sas
 from retrieval_data import needs_stock
@@ -50,6 +50,12 @@ Tickets cost three euros for adults; children and students pay nothing.
 
 def make(kind: str, **parameters: Any) -> SASEvaluator:
     return SASEvaluator(**KINDS[kind], device=CPU, **parameters)
+
+
+@cache
+def loaded(kind: str) -> SASEvaluator:
+    """One for all tests that change nothing in it."""
+    return make(kind)
 
 
 def mixed_pairs(seed: int, count: int) -> tuple[list[str], list[str]]:
@@ -86,7 +92,7 @@ def test_equal_to_stock_with_minilm() -> None:
 def test_equal_to_stock_with_tiny_models(kind: str) -> None:
     truths, answers = mixed_pairs(2, 60)
     wanted = stock_scores(KINDS[kind], truths, answers)
-    assert make(kind).run(truths, answers)["individual_scores"] == pytest.approx(wanted, abs=1e-6)
+    assert loaded(kind).run(truths, answers)["individual_scores"] == pytest.approx(wanted, abs=1e-6)
 
 
 @needs_sas
@@ -97,7 +103,7 @@ def test_bi_encoder_gives_the_cosine_of_sentence_transformers() -> None:
     truths, answers = mixed_pairs(3, 60)
     model = SentenceTransformer(models.BI_ENCODER, device="cpu")
     wanted = pairwise_cos_sim(model.encode(answers), model.encode(truths)).tolist()
-    assert make("bi-encoder").run(truths, answers)["individual_scores"] == pytest.approx(wanted, abs=1e-6)
+    assert loaded("bi-encoder").run(truths, answers)["individual_scores"] == pytest.approx(wanted, abs=1e-6)
 
 
 @needs_sas
@@ -112,12 +118,12 @@ def test_logits_go_through_a_sigmoid_and_labels_through_a_softmax() -> None:
     assert (logits > 1).any()
     assert (logits < 0).any()
     wanted = torch.sigmoid(logits).tolist()
-    assert make("cross-encoder with logits").run(truths, answers)["individual_scores"] == pytest.approx(
+    assert loaded("cross-encoder with logits").run(truths, answers)["individual_scores"] == pytest.approx(
         wanted, abs=1e-5
     )
     outputs = torch.tensor(CrossEncoder(models.CROSS_LABELS, device="cpu").predict(pairs))
     wanted = torch.softmax(outputs, dim=1)[:, models.LABELS.index("entailment")].tolist()
-    assert make("cross-encoder with labels").run(truths, answers)["individual_scores"] == pytest.approx(
+    assert loaded("cross-encoder with labels").run(truths, answers)["individual_scores"] == pytest.approx(
         wanted, abs=1e-5
     )
 
@@ -126,7 +132,7 @@ def test_logits_go_through_a_sigmoid_and_labels_through_a_softmax() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_pair_scores_the_same_alone_and_in_any_batch(kind: str) -> None:
     truths, answers = mixed_pairs(5, 20)
-    evaluator = make(kind)
+    evaluator = loaded(kind)
     whole = evaluator.run(truths, answers)["individual_scores"]
     low = 0.0 if "cross" in kind else -1.0
     assert all(low <= score <= 1.0 for score in whole)
@@ -142,13 +148,48 @@ def test_a_pair_scores_the_same_alone_and_in_any_batch(kind: str) -> None:
 
 @needs_sas
 @needs_stock
-def test_stock_scores_depend_on_the_batch() -> None:
+def test_the_sigmoid_of_a_logit_does_not_hang_on_the_other_logits_as_in_stock() -> None:
     """The test above can fail: with stock a logit becomes another number beside a logit above 1."""
+    kind = "cross-encoder with logits"
     truths, answers = mixed_pairs(5, 40)
-    whole = stock_scores(KINDS["cross-encoder with logits"], truths, answers)
+    whole = stock_scores(KINDS[kind], truths, answers)
     lowest = whole.index(min(whole))
-    alone = stock_scores(KINDS["cross-encoder with logits"], [truths[lowest]], [answers[lowest]])
+    alone = stock_scores(KINDS[kind], [truths[lowest]], [answers[lowest]])
     assert alone[0] < 0 < whole[lowest]
+    ours = loaded(kind).run([truths[lowest]], [answers[lowest]])["individual_scores"]
+    assert ours == pytest.approx([whole[lowest]], abs=1e-5)
+    assert ours == pytest.approx([1 / (1 + math.exp(-alone[0]))], abs=1e-5)
+
+
+@needs_sas
+@needs_stock
+def test_no_rows_and_none_as_reference_are_refused_and_scores_are_plain_floats_unlike_stock() -> None:
+    stock: Any = StockSAS(models.BI_ENCODER, device=CPU)
+    assert stock.run(ground_truth_answers=[], predicted_answers=[])["individual_scores"] == [0.0]
+    with pytest.raises(Exception, match="NoneType"):  # of the tokenizer, which knows no rows
+        stock.run(ground_truth_answers=["a", None], predicted_answers=["a", "b"])
+    assert type(stock.run(ground_truth_answers=["a"], predicted_answers=["a"])["score"]) is not float
+    ours = loaded("bi-encoder")
+    with pytest.raises(ValueError, match="no rows"):
+        ours.run([], [])
+    with pytest.raises(TypeError, match=r"ground_truth_answers\[1\] .* None"):
+        ours.run(["a", None], ["a", "b"])  # type: ignore[arg-type]
+    result = ours.run(["a"], ["b"])
+    assert [type(value) for value in (result["score"], *result["individual_scores"])] == [float, float]
+
+
+@needs_sas
+@needs_stock
+def test_several_labels_are_refused_unless_one_is_named_where_stock_averages_them() -> None:
+    truths, answers = ["a", "b"], ["a", "c"]
+    assert [len(row) for row in stock_scores({"model": models.CROSS_LABELS}, truths, answers)] == [3, 3]  # type: ignore[arg-type]
+    evaluator = SASEvaluator(models.CROSS_LABELS, device=CPU)
+    with pytest.raises(ValueError, match=r"label must name .* 'contradiction', 'entailment', 'neutral'"):
+        evaluator.run(truths, answers)
+    by_label = [SASEvaluator(models.CROSS_LABELS, device=CPU, label=label) for label in models.LABELS]
+    scores = np.array([named.run(truths, answers)["individual_scores"] for named in by_label])
+    assert scores.sum(axis=0) == pytest.approx([1.0, 1.0], abs=1e-6)
+    assert len(set(scores[:, 0].tolist())) == 3
 
 
 @needs_sas
@@ -174,7 +215,7 @@ def test_each_different_text_or_pair_is_computed_once(kind: str, monkeypatch: py
 @needs_sas
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_best_reference_counts(kind: str) -> None:
-    evaluator = make(kind)
+    evaluator = loaded(kind)
     answers = ["Berlin", "Yes."]
     references = [SENTENCES[:4], SENTENCES[4:]]
     best = [
@@ -185,11 +226,30 @@ def test_the_best_reference_counts(kind: str) -> None:
 
 
 @needs_sas
-def test_no_cosine_leaves_the_range() -> None:
-    texts, _ = mixed_pairs(7, 200)
-    scores = make("bi-encoder").run(texts, texts)["individual_scores"]
-    assert max(scores) <= 1.0
-    assert scores == pytest.approx([1.0] * 200, abs=1e-6)
+def test_identical_texts_score_exactly_one() -> None:
+    texts, others = mixed_pairs(7, 200)
+    result = loaded("bi-encoder").run([[other, text] for text, other in zip(texts, others, strict=True)], texts)
+    assert result["individual_scores"] == [1.0] * 200
+    assert result["score"] == 1.0
+
+
+def test_a_vector_beside_itself_gives_exactly_one_and_zeros_stay_undefined() -> None:
+    rng = np.random.default_rng(9)
+    texts = [str(number) for number in range(100)]
+    vectors = rng.normal(size=(100, 384)).astype(np.float32)
+    unit = normalized(vectors)
+    assert any(value != 1.0 for value in np.einsum("ij,ij->i", unit, unit))  # what the rounding makes of it
+    vectors[50], vectors[60] = 0.0, math.nan
+    values, failed = pair_cosines(vectors, pair_up([[text] for text in texts], texts))
+    assert np.flatnonzero(failed).tolist() == [60]
+    assert np.flatnonzero(np.isnan(values)).tolist() == [50, 60]
+    assert set(np.delete(values, [50, 60]).tolist()) == {1.0}
+
+
+def test_identical_texts_score_exactly_one_by_any_embedder() -> None:
+    texts = [str(number) for number in range(100)]
+    result = AnswerEmbeddingSimilarityEvaluator(MockDocumentEmbedder(dimension=384)).run(texts, texts)
+    assert result["individual_scores"] == [1.0] * 100
 
 
 @needs_sas
@@ -208,7 +268,7 @@ def test_a_model_that_gives_no_number_is_an_error_of_its_rows(monkeypatch: pytes
 @needs_sas
 def test_no_references_anywhere() -> None:
     references: list[list[str]] = [[], []]
-    assert make("bi-encoder").run(references, ["a", "b"])["statuses"] == ["undefined"] * 2
+    assert loaded("bi-encoder").run(references, ["a", "b"])["statuses"] == ["undefined"] * 2
 
 
 def test_undefined_rows_are_refused_before_a_model_is_loaded() -> None:
@@ -250,30 +310,10 @@ def test_a_model_that_does_not_fit_is_refused(parameters: dict[str, Any], messag
             call()
 
 
-@pytest.mark.parametrize("parameters", [{"batch_size": 0}, {"on_undefined": "skip"}])
-def test_bad_parameters_are_refused(parameters: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(parameters))):
-        SASEvaluator(**parameters)
-
-
-def test_missing_packages_are_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    real_import = builtins.__import__
-
-    def without(name: str, *arguments: Any, **options: Any) -> Any:
-        if name.partition(".")[0] == "sentence_transformers":
-            raise ModuleNotFoundError(name)
-        return real_import(name, *arguments, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    evaluator = SASEvaluator()  # made, written and read without them
-    SASEvaluator.from_dict(evaluator.to_dict())
-    with pytest.raises(ImportError, match=r'pip install "haystack-eval-ext\[sas\]"'):
-        evaluator.run(["a"], ["a"])
-
-
 @needs_sas
-def test_run_async_gives_the_same_and_leaves_the_loop_free() -> None:
-    evaluator = make("bi-encoder")
+@pytest.mark.parametrize("kind", KINDS)
+def test_run_async_gives_the_same_and_leaves_the_loop_free(kind: str) -> None:
+    evaluator = make(kind)
     truths, answers = mixed_pairs(8, 20)
     expected = evaluator.run(truths, answers)
     main_thread: list[bool] = []
@@ -312,28 +352,6 @@ def test_threads_load_the_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for thread in threads:
         thread.join()
     assert loaded == [1]
-
-
-def test_device_and_token_survive_yaml_and_a_secret_is_never_written() -> None:
-    token = Secret.from_env_var("MY_TOKEN", strict=False)
-    pipeline = Pipeline()
-    pipeline.add_component("sas", SASEvaluator("m", 8, CPU, token, label="entailment", on_undefined="nan"))
-    loaded: Any = Pipeline.loads(pipeline.dumps()).get_component("sas")
-    assert (loaded.model, loaded.batch_size, loaded.device, loaded.token) == ("m", 8, CPU, token)
-    assert (loaded.label, loaded.on_undefined, loaded.progress_bar) == ("entailment", "nan", False)
-    with pytest.raises(ValueError, match="serialize"):
-        SASEvaluator(token=Secret.from_token("hf_secret")).to_dict()
-
-
-@needs_sas
-@needs_stock
-def test_stock_yaml_loads_with_only_the_type_changed() -> None:
-    pipeline = Pipeline()
-    pipeline.add_component("sas", StockSAS("m", 8, CPU))
-    changed = pipeline.dumps().replace(
-        "haystack.components.evaluators.sas_evaluator.", "haystack_eval_ext.answers.sas."
-    )
-    assert Pipeline.loads(changed).get_component("sas").to_dict()["init_parameters"]["batch_size"] == 8  # type: ignore[attr-defined]
 
 
 def test_sigmoid_and_softmax_hold_at_the_ends() -> None:

@@ -82,6 +82,13 @@ class AnswerEvaluator:
         """The score of one answer against at least one reference."""
         raise NotImplementedError
 
+    def _values(self, predictions: list[str], references: list[list[str]]) -> list[float]:
+        """The score of each answer, NaN where there is no reference; a metric that can do it faster at once may."""
+        score = self._score
+        return [
+            score(prediction, row) if row else math.nan for prediction, row in zip(predictions, references, strict=True)
+        ]
+
     @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
     def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
         """
@@ -100,8 +107,5 @@ class AnswerEvaluator:
         :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
         """
         references, predictions = answer_rows(ground_truth_answers, predicted_answers)
-        score = self._score
-        values = [
-            score(prediction, row) if row else math.nan for prediction, row in zip(predictions, references, strict=True)
-        ]
+        values = self._values(predictions, references)
         return score_rows(values, self.on_undefined, name=type(self).__name__)._asdict()

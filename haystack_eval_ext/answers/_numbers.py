@@ -21,7 +21,8 @@ _FACTOR = "[十百千万萬億亿兆京]"
 _KANJI = "[〇零一二两三四五六七八九]"
 _KANJI_DIGITS = str.maketrans("〇零一二两三四五六七八九", "001223456789")
 _BLANK = "[ \u00a0\u2007\u2009\u202f]"  # a blank, and those that do not break or are narrow
-_FRACTION = "[¼-¾⅐-⅞]"
+_FRACTION = "[¼-¾⅐-⅞↉]"
+_RATIO = "[0-9]++⁄0*+[1-9][0-9]*+(?!⁄)"  # the slash of fractions; "1/2" may be a date
 # Signs that a digit right after does not follow as the second of two: "5%-10%" is a range.
 _ENDS_A_TERM = ")]}%‰°\"'”’-–"
 # Letters right before an amount. Any other letter makes the digits part of a name or a unit: CO2, m2, A4.
@@ -38,12 +39,15 @@ def find_numbers(text: str, decimal_separator: DecimalSeparator = "auto") -> lis
 
     print(find_numbers("1 234,5 m2 on 2024-01-02"), find_numbers("1,234"), find_numbers("1万2千円"))
     # [(1234.5,), (2024.0,), (1.0,), (2.0,)] [(1234.0, 1.234)] [(12000.0,)]
+    print(find_numbers("2½ or 1⁄2"), find_numbers("- 5"), find_numbers("-1e9999"))
+    # [(2.5,), (0.5,)] [(5.0,)] [(-inf,)]
     ```
 
     :param text: Any text.
     :param decimal_separator: What separates decimals; the other of point and comma groups digits. "auto": both
         readings, where both are possible.
-    :returns: The readings of each number, in the order of the text. What is too large for a float is no number.
+    :returns: The readings of each number, in the order of the text; infinity for what is too large for a float. A minus
+        sign with a blank behind it is no sign of the number.
     """
     text = _unified(text)
     decimals = (".", ",") if decimal_separator == "auto" else (decimal_separator,)
@@ -53,9 +57,7 @@ def find_numbers(text: str, decimal_separator: DecimalSeparator = "auto") -> lis
             continue
         sign = -1.0 if _is_negative(text, match.start()) else 1.0
         for readings in _readings(match, decimals):
-            finite = tuple(dict.fromkeys(sign * value for value in readings if math.isfinite(value)))
-            if finite:
-                found.append(finite)
+            found.append(tuple(dict.fromkeys(sign * value for value in readings)))
             sign = 1.0  # of a row of numbers, the first has the sign
     return found
 
@@ -79,10 +81,12 @@ def _beginning() -> re.Pattern[str]:
 def _number() -> re.Pattern[str]:
     kanji = f"{_KANJI}+"
     then, then_at_once, then_later = (rf"(?:{_FACTOR}(?:{_plain(number)}|{kanji})?)" for number in (2, 3, 4))
-    power = r"[eE][+-]?[0-9]{1,3}(?!\w)|\s?[×·*]\s?10\^[+-]?[0-9]{1,3}(?![0-9])"
+    power = r"[eE][+-]?[0-9]++(?!\w)|\s?[×·*]\s?10\^[+-]?[0-9]++"
     return re.compile(
         r"(?<![\w.])\.(?P<point>[0-9]+)(?![.0-9])"
-        rf"|(?P<plain>{_plain(1)})(?:(?P<then>{then}+)|(?P<power>{power})|{_BLANK}?(?P<part>{_FRACTION}))?"
+        rf"|(?<!⁄)(?P<ratio>{_RATIO})"
+        rf"|(?P<plain>{_plain(1)})"
+        rf"(?:(?P<then>{then}+)|(?P<power>{power})|{_BLANK}?(?P<part>{_FRACTION})|{_BLANK}(?P<over>{_RATIO}))?"
         rf"|(?P<kanji>{kanji}{then_later}*|(?=[十百千]){then_at_once}+)"
         rf"|(?P<fraction>{_FRACTION})"
     )
@@ -91,7 +95,7 @@ def _number() -> re.Pattern[str]:
 def _plain(number: int) -> str:
     """Digits with separators. Groups between blanks are of one kind, and no row of numbers: no digits around them."""
     groups = rf"[0-9]{{1,3}}(?P<blank{number}>{_BLANK})[0-9]{{3}}(?:(?P=blank{number})[0-9]{{3}})*(?!{_BLANK}?[0-9])"
-    spaced = rf"(?<![0-9]{_BLANK}){groups}(?:[.,٫][0-9]+)?(?![.,'٬]?[0-9])"
+    spaced = rf"(?<![0-9]{_BLANK}){groups}(?:[.,٫][0-9]+)?(?![.,'٬⁄]?[0-9])"
     return rf"(?:{spaced}|[0-9]+(?:[.,'٬٫][0-9]+)*)"
 
 
@@ -100,13 +104,24 @@ def _unified(text: str) -> str:
     if text.isascii():
         return text
     text = _full_width_separator().sub(lambda mark: "," if mark[0] == "，" else ".", text).translate(_ASCII)
-    return _power_of_ten().sub(lambda power: "10^" + unicodedata.normalize("NFKC", power[1]).replace("−", "-"), text)
+    # "2¹⁄₂" is two and a half, and not 21⁄2.
+    text = _small_fraction().sub(lambda small: small[1] + " " * bool(small[1]) + _compatible(small[2]), text)
+    return _power_of_ten().sub(lambda power: "10^" + _compatible(power[1]).replace("−", "-"), text)
+
+
+def _compatible(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)
 
 
 @cache
 def _full_width_separator() -> re.Pattern[str]:
     # In Chinese a full-width comma after an ASCII digit ends a clause.
     return re.compile("(?<=[０-９])[，．](?=[０-９])")
+
+
+@cache
+def _small_fraction() -> re.Pattern[str]:
+    return re.compile("([0-9]?)(?<![⁰¹²³⁴-⁹])((?:[⁰¹²³⁴-⁹]++⁄|⅟)[₀-₉]++)")
 
 
 @cache
@@ -155,6 +170,8 @@ def _readings(match: re.Match[str], decimals: tuple[str, ...]) -> Iterator[list[
         yield [float(f".{match['point']}")] if "." in decimals else [float(match["point"])]
     elif match["fraction"]:
         yield [unicodedata.numeric(match["fraction"])]
+    elif match["ratio"]:
+        yield [_ratio(match["ratio"])]
     elif match["kanji"]:
         if _is_kanji_number(match["kanji"]):
             yield _values("", match["kanji"], decimals)
@@ -166,9 +183,14 @@ def _readings(match: re.Match[str], decimals: tuple[str, ...]) -> Iterator[list[
             yield _values(pieces[-1], match["then"], decimals)
             return
         power = re.search(r"[+-]?[0-9]+$", match["power"]) if match["power"] else None
-        part = unicodedata.numeric(match["part"]) if match["part"] else 0.0
+        part = unicodedata.numeric(match["part"]) if match["part"] else _ratio(match["over"] or "0⁄1")
         texts = [_read(pieces[-1], decimal) for decimal in decimals]
         yield [float(f"{text}e{power[0] if power else 0}") + part for text in texts if text is not None]
+
+
+def _ratio(text: str) -> float:
+    above, below = map(float, text.split("⁄"))
+    return above if above == math.inf else above / below
 
 
 def _is_kanji_number(text: str) -> bool:

@@ -17,6 +17,9 @@ from haystack_eval_ext.answers._base import Answers, References, score_rows
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
 
+#: The largest order or weight that is taken. No text needs more, and sacrebleu counts through each order of each row.
+HIGHEST = 1000
+
 
 class CorpusScores(NamedTuple):
     """Scores from 0 to 1: one per row (NaN without references), and one of all rows with references together."""

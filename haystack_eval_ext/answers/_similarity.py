@@ -96,13 +96,16 @@ def pair_cosines(vectors: NDArray[np.floating], pairs: TextPairs) -> tuple[NDArr
 
     :param vectors: The vector of each text.
     :param pairs: The pairs.
-    :returns: One cosine a pair, NaN where a vector has no direction; and whether a vector of the pair is not finite.
+    :returns: One cosine a pair, exactly 1 for a text beside itself, NaN where a vector has no direction; and whether a
+        vector of the pair is not finite.
     """
     units = normalized(vectors.astype(np.result_type(vectors, np.float32), copy=False))
     values = np.empty(len(pairs.predictions), dtype=np.float64)
     for start in range(0, len(values), _CHUNK):
         part = slice(start, start + _CHUNK)
         values[part] = cosines(units[pairs.predictions[part]], units[pairs.references[part]])
+    # Of equal texts the product is 1 but for rounding; NaN stays.
+    values[(pairs.predictions == pairs.references) & ~np.isnan(values)] = 1.0
     broken = ~np.isfinite(vectors).all(axis=1)
     return values, broken[pairs.predictions] | broken[pairs.references]
 

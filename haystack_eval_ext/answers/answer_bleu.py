@@ -11,7 +11,7 @@ from haystack import component
 from haystack_eval_ext._parameters import check_choice, check_integer
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import Normalization, segment
-from haystack_eval_ext.answers._sacrebleu import SacrebleuEvaluator
+from haystack_eval_ext.answers._sacrebleu import HIGHEST, SacrebleuEvaluator
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -107,7 +107,7 @@ class AnswerBleuEvaluator(SacrebleuEvaluator):
         :param smooth_method: What a sentence gets for an order of which nothing matches: "exp" (half, a quarter, ...
             of a match), "floor" (a tenth of a match), "add-k" (one match and one sequence more in all orders above
             1), or "none" (the score is then 0).
-        :param max_ngram_order: Words of the longest sequences.
+        :param max_ngram_order: Words of the longest sequences, at most 1000.
         :param lowercase: Whether upper and lower case are the same.
         :param normalization: What happens to all texts before: "none" (as sacrebleu), "squad" or "unicode".
         :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
@@ -116,7 +116,7 @@ class AnswerBleuEvaluator(SacrebleuEvaluator):
         """
         check_choice("tokenize", tokenize, get_args(Tokenize))
         check_choice("smooth_method", smooth_method, get_args(Smoothing))
-        check_integer("max_ngram_order", max_ngram_order, minimum=1)
+        check_integer("max_ngram_order", max_ngram_order, minimum=1, maximum=HIGHEST)
         self.tokenize: Tokenize = tokenize
         self.smooth_method: Smoothing = smooth_method
         self.max_ngram_order = max_ngram_order

@@ -10,7 +10,7 @@ from haystack import component
 from haystack_eval_ext._parameters import check_integer
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import Normalization
-from haystack_eval_ext.answers._sacrebleu import SacrebleuEvaluator
+from haystack_eval_ext.answers._sacrebleu import HIGHEST, SacrebleuEvaluator
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
@@ -59,19 +59,19 @@ class AnswerChrfEvaluator(SacrebleuEvaluator):
         """
         Create an AnswerChrfEvaluator component.
 
-        :param char_order: Characters of the longest sequences.
+        :param char_order: Characters of the longest sequences, at most 1000.
         :param word_order: Words of the longest word sequences that count as well: 0 is chrF, 2 is chrF++. Words are
-            what stands between spaces, so it says little for scripts without them.
-        :param beta: How many times recall is as important as precision.
+            what stands between spaces, so it says little for scripts without them. At most 1000.
+        :param beta: How many times recall is as important as precision, from 1 to 1000.
         :param lowercase: Whether upper and lower case are the same.
         :param normalization: What happens to all texts before: "none" (as sacrebleu), "squad" or "unicode".
         :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
         :raises ValueError: If a parameter has no such value.
         :raises TypeError: If a parameter has the wrong type.
         """
-        check_integer("char_order", char_order, minimum=1)
-        check_integer("word_order", word_order, minimum=0)
-        check_integer("beta", beta, minimum=1)
+        check_integer("char_order", char_order, minimum=1, maximum=HIGHEST)
+        check_integer("word_order", word_order, minimum=0, maximum=HIGHEST)
+        check_integer("beta", beta, minimum=1, maximum=HIGHEST)
         self.char_order = char_order
         self.word_order = word_order
         self.beta = beta

@@ -7,7 +7,7 @@ import unicodedata
 from haystack import component
 
 from haystack_eval_ext._scores import OnUndefined
-from haystack_eval_ext._text import Normalization, make_normalizer, segment, separate_at_punctuation
+from haystack_eval_ext._text import Normalization, keep_signs, make_normalizer, segment, separate_at_punctuation
 from haystack_eval_ext.answers._base import AnswerEvaluator
 
 
@@ -32,8 +32,10 @@ class AnswerContainsEvaluator(AnswerEvaluator):
     A reference is found as a run of whole words, so that "art" is not in "party", and in scripts without spaces, such
     as Japanese, Chinese and Thai, as a run of characters. Endings and particles that are written without a space belong
     to the word, in Korean as well. Punctuation is taken away, or parts words: "US" is in "U.S.", and "yes" in "yes/no";
-    a point or comma between two digits stays, so that "5" is not in "2.5". A long answer that names everything scores
-    1: look at a metric with precision beside this one.
+    a point or comma between two digits stays, and a minus sign before a number, so that "5" is in neither "2.5" nor
+    "-5". What punctuation alone tells apart is lost: "C" is in "C#", though not in "C++", whose plus signs are symbols
+    (by "squad", which drops ASCII symbols and signs as well, "C" is in "C++" and "5" in "-5"). A long answer that names
+    everything scores 1: look at a metric with precision beside this one.
 
     Usage example:
     ```python
@@ -85,4 +87,4 @@ class AnswerContainsEvaluator(AnswerEvaluator):
 
 
 def _punctuation_apart(text: str) -> str:
-    return "".join(f" {c} " if unicodedata.category(c)[0] == "P" else c for c in text)
+    return "".join(f" {c} " if unicodedata.category(c)[0] == "P" else c for c in keep_signs(text))

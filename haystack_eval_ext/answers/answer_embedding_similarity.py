@@ -4,7 +4,8 @@
 
 import asyncio
 import inspect
-from collections import Counter, deque
+import random
+from collections import Counter
 from collections.abc import Generator
 from copy import deepcopy
 from typing import Any
@@ -25,6 +26,9 @@ from haystack_eval_ext.answers._similarity import (
 )
 
 _LOGIN_REFUSED = (401, 403)
+# Single texts that fail before any call succeeds, until the service is taken to be down. Where only every second text
+# is bad, one run in a thousand would stop by mistake.
+_GIVE_UP = 10
 #: Yields the arguments of a request, is sent the embedder's reply or its error, and returns the result.
 _Steps = Generator[dict[str, Any], Any, dict[str, Any]]
 
@@ -37,10 +41,14 @@ def read_vector(embedding: Any) -> NDArray[np.float64] | None:
     :returns: The vector, or None if it is not a list of finite numbers.
     """
     try:
-        vector = np.asarray(embedding, dtype=np.float64)
-    except (TypeError, ValueError):
+        vector = np.asarray(embedding)
+    except (TypeError, ValueError, OverflowError):
         return None
-    return vector if vector.ndim == 1 and vector.size and np.isfinite(vector).all() else None
+    # Without a type of its own it is lists of unequal lengths, text, None, or integers such as 10**400.
+    if vector.dtype.kind not in "fiu" or vector.ndim != 1 or not vector.size:
+        return None
+    vector = vector.astype(np.float64)
+    return vector if np.isfinite(vector).all() else None
 
 
 def stack(vectors: list[NDArray[np.float64] | None]) -> NDArray[np.float64]:
@@ -82,6 +90,10 @@ class AnswerEmbeddingSimilarityEvaluator:
     Each different text is embedded once; a document embedder gets all of them in one call and asks in batches, a text
     embedder is called text by text. A blank text is not sent, since most services refuse it: it scores 1 against a
     blank text and 0 against any other, as in SQuAD's F1.
+
+    A failed call of a document embedder is repeated with half of its texts each, down to the single text: one bad text
+    among n costs at most 2 log2(n) + 3 calls, and any number of them fewer than 2n. Once 10 single texts, drawn by lot,
+    have failed and no call has succeeded, the service is taken to be down, and the remaining texts fail unasked.
 
     Usage example:
     ```python
@@ -149,7 +161,12 @@ class AnswerEmbeddingSimilarityEvaluator:
         return default_from_dict(cls, deepcopy(data))
 
     def warm_up(self) -> None:
-        """Prepare the embedder, which may load a model or a client."""
+        """
+        Prepare the embedder, which may load a model or a client.
+
+        :raises Exception: Whatever the embedder's own ``warm_up`` raises, such as a missing key or package: no row can
+            be scored then, so ``raise_on_failure`` has no say.
+        """
         if hasattr(self.embedder, "warm_up"):
             self.embedder.warm_up()
 
@@ -177,8 +194,9 @@ class AnswerEmbeddingSimilarityEvaluator:
         :raises UndefinedScore: If a question has no references or an embedding of zeros, and ``on_undefined`` is
             "raise".
         :raises FailedRowsError: If texts could not be embedded and ``raise_on_failure`` is set. A failed call with many
-            texts is repeated text by text, so that one text costs the rows it stands in. A refused login (HTTP 401,
-            403) stops at once, with the embedder's own error.
+            texts is repeated with fewer, so that one text costs the rows it stands in. A refused login (HTTP 401, 403)
+            stops at once, with the embedder's own error.
+        :raises Exception: Whatever the embedder's ``warm_up`` raises.
         """
         steps = self._steps(ground_truth_answers, predicted_answers)
         try:
@@ -202,6 +220,7 @@ class AnswerEmbeddingSimilarityEvaluator:
         :param ground_truth_answers: As for :meth:`run`.
         :param predicted_answers: As for :meth:`run`.
         :returns: The same outputs as :meth:`run`.
+        :raises Exception: As :meth:`run`.
         """
         steps = self._steps(ground_truth_answers, predicted_answers)
         try:
@@ -258,21 +277,32 @@ class AnswerEmbeddingSimilarityEvaluator:
         vectors: list[NDArray[np.float64] | None] = [None] * len(texts)
         reasons: Counter[str] = Counter()
         asked = [number for number, text in enumerate(texts) if text.strip()]
-        batches = deque([asked] if self._takes_documents and asked else [[number] for number in asked])
+        batches = [asked] if self._takes_documents and asked else [[number] for number in reversed(asked)]
+        split = succeeded = False
+        failures = 0
         while batches:
-            batch = batches.popleft()
+            if split and not succeeded and failures == _GIVE_UP:
+                reasons["not asked, since every call had failed"] = sum(map(len, batches))
+                break
+            batch = batches.pop()
             reply = yield self._request(texts, batch)
-            if isinstance(reply, Exception):
-                if login_refused(reply):
-                    raise reply
-                if len(batch) > 1:
-                    batches.extend([number] for number in batch)
-                else:
-                    reasons[type(reply).__name__] += 1
-                continue
-            for number, embedding in zip(batch, self._embeddings(reply, batch), strict=True):
-                vectors[number] = read_vector(embedding)
-                reasons["no embedding"] += vectors[number] is None
+            if not isinstance(reply, Exception):
+                succeeded = True
+                for number, embedding in zip(batch, self._embeddings(reply, batch), strict=True):
+                    vectors[number] = read_vector(embedding)
+                    if vectors[number] is None:
+                        reasons["no embedding" if embedding is None else "an embedding not of finite numbers"] += 1
+            elif login_refused(reply):
+                raise reply
+            elif len(batch) > 1:
+                if not split:  # the first single texts are to be a sample of all
+                    random.Random(0).shuffle(batch)  # noqa: S311 - no secret
+                    split = True
+                half = len(batch) // 2
+                batches += [batch[half:], batch[:half]]
+            else:
+                failures += 1
+                reasons[type(reply).__name__] += 1
         return vectors, reasons
 
     def _request(self, texts: list[str], batch: list[int]) -> dict[str, Any]:

@@ -4,11 +4,11 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from itertools import chain
 from typing import Any, get_args
 
 from haystack import component
 
+from haystack_eval_ext._parameters import check_choice, is_number, shown
 from haystack_eval_ext._rows import answer_rows, describe
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.answers._base import AnswerEvaluator, Answers, References, score_rows
@@ -22,45 +22,107 @@ def count_matches(found: list[Readings], wanted: list[Readings], tolerance: floa
     """
     Count the numbers that can be paired, each with one of its own.
 
+    ```python
+    from haystack_eval_ext.answers.answer_number_match import count_matches
+
+    print(count_matches([(1.0,), (2.0,), (2.0,)], [(2.0,), (1.0, 1000.0), (3.0,)], tolerance=0.0))
+    # 2
+    ```
+
     :param found: Readings of the numbers of the answer.
     :param wanted: Readings of the numbers of the reference.
     :param tolerance: How far a number may be off, as a share of the wanted one.
-    :returns: The size of the largest matching (augmenting paths, Kuhn 1955).
+    :returns: The size of the largest matching. Infinity, which stands for any number too large, suits none.
     """
+    matching = _Matching(found)
     allowed = tolerance + _ROUNDING
-    held = sorted((value, place) for place, readings in enumerate(found) for value in readings)
-    values, places = [value for value, _ in held], [place for _, place in held]
-
-    def suiting(readings: Readings) -> list[int]:
-        near = ((value, allowed * abs(value)) for value in readings)
-        slices = (places[bisect_left(values, v - d) : bisect_right(values, v + d)] for v, d in near)
-        return list(dict.fromkeys(chain.from_iterable(slices)))
-
-    candidates = [suiting(readings) for readings in wanted]
-    taken: dict[int, int] = {}  # place in found: place in wanted
-    return sum(_augment(start, candidates, taken) for start in range(len(wanted)))
+    ranges = [
+        [(value - allowed * abs(value), value + allowed * abs(value)) for value in readings if math.isfinite(value)]
+        for readings in wanted
+    ]
+    # Where no number has two readings, the order by upper ends makes the first choice the right one (Glover 1967).
+    ranges.sort(key=lambda row: [high for _, high in row])
+    return sum(matching.add(row) for row in ranges)
 
 
-def _augment(start: int, candidates: list[list[int]], taken: dict[int, int]) -> bool:
-    """Give a wanted number a place, by moving others where needed."""
-    came_from: dict[int, int] = {}  # place: the wanted number that asks for it
-    queue = [start]
-    for asking in queue:
-        for place in candidates[asking]:
-            if place in came_from:
-                continue
-            came_from[place] = asking
-            if place in taken:
-                queue.append(taken[place])
-                continue
-            given = {number: held for held, number in taken.items()}
-            free: int | None = place
-            while free is not None:
-                number = came_from[free]
-                taken[free] = number
-                free = given.get(number)
-            return True
-    return False
+class _Slots:
+    """The places of a sorted list, some crossed out; finds the next one that is not (union-find)."""
+
+    def __init__(self, following: list[int]) -> None:
+        self._following = following
+
+    def copy(self) -> "_Slots":
+        return _Slots(self._following.copy())
+
+    def first(self, slot: int) -> int:
+        """The first from here on."""
+        following = self._following
+        while following[slot] != slot:
+            following[slot] = following[following[slot]]
+            slot = following[slot]
+        return slot
+
+    def cross_out(self, slots: list[int]) -> None:
+        for slot in slots:
+            self._following[slot] = slot + 1
+
+
+class _Matching:
+    """
+    A largest matching of wanted numbers with found ones, by augmenting paths (Kuhn 1955).
+
+    The found numbers that suit are a slice of a sorted list, so that pairs need not be listed.
+    """
+
+    def __init__(self, found: list[Readings]) -> None:
+        held = sorted((value, place) for place, row in enumerate(found) for value in row if math.isfinite(value))
+        self._values = [value for value, _ in held]
+        self._places = [place for _, place in held]
+        self._slots_of: list[list[int]] = [[] for _ in found]
+        for slot, place in enumerate(self._places):
+            self._slots_of[place].append(slot)
+        self._wanted: list[list[tuple[int, int]]] = []  # the slices that suit each wanted number
+        self._holder: dict[int, int] = {}  # place: wanted number
+        self._place: dict[int, int] = {}  # wanted number: place
+        self._free = _Slots(list(range(len(held) + 1)))
+        self._reachable = self._free.copy()  # not those from which no free place was ever reached
+
+    def add(self, ranges: list[tuple[float, float]]) -> bool:
+        """Give a wanted number a place, by moving others where needed; whether there is one."""
+        start = len(self._wanted)
+        values = self._values
+        self._wanted.append([(bisect_left(values, low), bisect_right(values, high)) for low, high in ranges])
+        asked: dict[int, int] = {}  # place: the wanted number that asks for it
+        seen: _Slots | None = None
+        if all(self._reachable.first(low) >= high for low, high in self._wanted[start]):
+            return False
+        queue = [start]
+        for number in queue:
+            for low, high in self._wanted[number]:
+                slot = self._free.first(low)
+                if slot < high:
+                    asked[self._places[slot]] = number
+                    self._move(start, self._places[slot], asked)
+                    return True
+            seen = seen or self._reachable.copy()
+            for low, high in self._wanted[number]:
+                while (slot := seen.first(low)) < high:
+                    place = self._places[slot]
+                    seen.cross_out(self._slots_of[place])
+                    asked[place] = number
+                    queue.append(self._holder[place])
+        # Nothing that this search saw leads to a free place, now or later.
+        self._reachable = seen or self._reachable
+        return False
+
+    def _move(self, start: int, free: int, asked: dict[int, int]) -> None:
+        place: int | None = free
+        self._free.cross_out(self._slots_of[free])
+        while place is not None:
+            number = asked[place]
+            left = self._place.get(number)
+            self._place[number], self._holder[place] = place, number
+            place = None if number == start else left
 
 
 @component
@@ -69,10 +131,12 @@ class AnswerNumberMatchEvaluator(AnswerEvaluator):
     Scores which share of the reference's numbers is in the answer. From 0 to 1, higher is better.
 
     Each number of the answer serves for one of the reference; further numbers do no harm. Read are the forms of the
-    common locales (1,234.56, 1.234,56, 1 234,56, 1'234.56, 12,34,567), decimal digits of every script, exponents, and
-    Japanese and Chinese numerals (1万2千, 三百; not a single numeral such as 三, which is part of many words). Units,
-    per cent signs and words such as "million" are left alone: 5 % is 5, and 2 km is not 2,000 m. Digits right after a
-    Latin, Greek or Cyrillic letter are part of a name or unit (CO2, m2), and 2024-01-02 is three numbers.
+    common locales (1,234.56, 1.234,56, 1 234,56, 1'234.56, 12,34,567), decimal digits of every script, exponents,
+    fractions (½, 1⁄2 with the slash of fractions), and Japanese and Chinese numerals (1万2千, 三百; not a single
+    numeral such as 三, which is part of many words). Units, per cent signs and words of scale are left alone: 5 % is 5,
+    2 km is not 2,000 m, and "1.5M", "1.5 million" and Korean "5만" are 1.5, 1.5 and 5. Digits right after a Latin,
+    Greek or Cyrillic letter are part of a name or unit (CO2, m2), and 2024-01-02 is three numbers. A minus sign counts
+    right before the number: "- 5" is 5. A number too large for a float (1e309) is there, but matches none.
 
     Usage example:
     ```python
@@ -101,7 +165,7 @@ class AnswerNumberMatchEvaluator(AnswerEvaluator):
         :param relative_tolerance: How far a number may be off, as a share of the reference's: 0.01 is 1 per cent. The
             default forgives what is lost where a computed number is printed, and no more.
         :param decimal_separator: "." or ",": what separates decimals in both texts, while the other one groups digits.
-            "auto": what can be read in two ways, such as 1,234, matches either.
+            "auto": what can be read in two ways, such as 1,000, matches either, here 1000 and 1.
         :param on_undefined: What a question counts as whose references hold no number, or that has none: "zero", "nan"
             or "raise".
         :raises ValueError: If a parameter has no such value.
@@ -111,13 +175,10 @@ class AnswerNumberMatchEvaluator(AnswerEvaluator):
         if isinstance(relative_tolerance, bool) or not isinstance(relative_tolerance, int | float):
             msg = f"relative_tolerance must be a number from 0 to below 1, but is {describe(relative_tolerance)}."
             raise TypeError(msg)
-        if not 0 <= relative_tolerance < 1:
-            msg = f"relative_tolerance must be a number from 0 to below 1, but is {relative_tolerance!r}."
+        if not is_number(relative_tolerance) or not 0 <= relative_tolerance < 1:
+            msg = f"relative_tolerance must be a number from 0 to below 1, but is {shown(relative_tolerance)}."
             raise ValueError(msg)
-        if decimal_separator not in get_args(DecimalSeparator):
-            choices = ", ".join(map(repr, get_args(DecimalSeparator)))
-            msg = f"decimal_separator must be one of {choices}, but is {decimal_separator!r}."
-            raise ValueError(msg)
+        check_choice("decimal_separator", decimal_separator, get_args(DecimalSeparator))
         self.relative_tolerance = relative_tolerance
         self.decimal_separator: DecimalSeparator = decimal_separator
 

@@ -12,7 +12,8 @@ from haystack.utils import ComponentDevice
 from haystack.utils.auth import Secret
 from numpy.typing import NDArray
 
-from haystack_eval_ext._rows import answer_rows
+from haystack_eval_ext._parameters import check_flag, check_integer
+from haystack_eval_ext._rows import answer_rows, describe
 from haystack_eval_ext._scores import OnUndefined, check_on_undefined
 from haystack_eval_ext.answers._base import Answers, References
 from haystack_eval_ext.answers._similarity import (
@@ -50,11 +51,19 @@ def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
+def _check_name(name: str, value: object, *, expected: str) -> None:
+    if not isinstance(value, str):
+        msg = f"{name} must be {expected}, but is {describe(value)}."
+        raise TypeError(msg)
+    if not value.strip():
+        msg = f"{name} must be {expected}, but is an empty text."
+        raise ValueError(msg)
+
+
 @component
 class SASEvaluator:
     """
-    Scores how close in meaning an answer is to the best of its references. From -1 to 1 (a bi-encoder's cosine) or
-    from 0 to 1 (a cross-encoder), higher is better.
+    Scores how close in meaning an answer is to the best of its references. From 0 to 1, or -1 to 1, higher is better.
 
     The model decides the range. A cross-encoder reads both texts together and gives 0 to 1: if it was made to emit
     logits, a sigmoid maps them, in every batch alike. A bi-encoder gives the cosine of the two texts' vectors, -1 to 1.
@@ -100,12 +109,25 @@ class SASEvaluator:
         :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" (left out of the
             mean) or "raise".
         :param progress_bar: Whether to show the model's progress.
-        :raises ValueError: If a parameter has no such value.
+        :raises ValueError: If a parameter has no such value, or a text is empty.
+        :raises TypeError: If a parameter is of another type.
         """
+        _check_name("model", model, expected="the name of a model on the Hugging Face hub, or a folder")
+        check_integer("batch_size", batch_size, minimum=1)
+        if not isinstance(device, ComponentDevice | None):
+            msg = (
+                'device must be a ComponentDevice, such as ComponentDevice.from_str("cpu"), or None, but is '
+                f"{describe(device)}."
+            )
+            raise TypeError(msg)
+        if not isinstance(token, Secret | None):
+            # Its type alone: what came may be the token itself.
+            msg = f'token must be a Secret, such as Secret.from_env_var("HF_TOKEN"), or None, but is {describe(token)}.'
+            raise TypeError(msg)
+        if label is not None:
+            _check_name("label", label, expected="the name of one of the model's labels, or None")
         check_on_undefined(on_undefined)
-        if batch_size < 1:
-            msg = f"batch_size must be at least 1, but is {batch_size}."
-            raise ValueError(msg)
+        check_flag("progress_bar", progress_bar)
         self.model = model
         self.batch_size = batch_size
         self.device = device
