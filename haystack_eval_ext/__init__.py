@@ -16,6 +16,7 @@ from haystack_eval_ext.answers.answer_number_match import AnswerNumberMatchEvalu
 from haystack_eval_ext.answers.answer_rouge import AnswerRougeEvaluator
 from haystack_eval_ext.answers.answer_token_f1 import AnswerTokenF1Evaluator
 from haystack_eval_ext.answers.sas import SASEvaluator
+from haystack_eval_ext.diagnosis.rag_failure import RAGFailureClassifier
 from haystack_eval_ext.retrieval.document_hit_rate import DocumentHitRateEvaluator
 from haystack_eval_ext.retrieval.document_map import DocumentMAPEvaluator
 from haystack_eval_ext.retrieval.document_mrr import DocumentMRREvaluator
@@ -46,6 +47,7 @@ __all__ = [
     "DocumentRankingEvaluator",
     "DocumentRecallEvaluator",
     "FailedRowsError",
+    "RAGFailureClassifier",
     "SASEvaluator",
     "UndefinedScore",
     "__version__",

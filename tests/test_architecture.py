@@ -26,6 +26,7 @@ PURE = (
     "_text.py",
     "_formulas.py",
     "answers/_numbers.py",
+    "diagnosis/_rules.py",
     "retrieval/measures.py",
     "retrieval/_ranking.py",
     "runs/statistics.py",
@@ -48,6 +49,7 @@ MODULE_PATHS = {
     "DocumentPrecisionEvaluator": "haystack_eval_ext.retrieval.document_precision",
     "DocumentRankingEvaluator": "haystack_eval_ext.retrieval.document_ranking",
     "DocumentRecallEvaluator": "haystack_eval_ext.retrieval.document_recall",
+    "RAGFailureClassifier": "haystack_eval_ext.diagnosis.rag_failure",
     "SASEvaluator": "haystack_eval_ext.answers.sas",
 }
 
