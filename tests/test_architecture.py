@@ -29,6 +29,12 @@ PURE = (
     "diagnosis/_rules.py",
     "retrieval/measures.py",
     "retrieval/_ranking.py",
+    "runs/_agreement.py",
+    "runs/_differences.py",
+    "runs/_means.py",
+    "runs/_power.py",
+    "runs/_significance.py",
+    "runs/_spread.py",
     "runs/statistics.py",
 )
 # Written into users' YAML files. Change a line here only together with a way to load the old path.
