@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from haystack_eval_ext.answers.answer_rouge import AnswerRougeEvaluator
     from haystack_eval_ext.answers.answer_token_f1 import AnswerTokenF1Evaluator
     from haystack_eval_ext.answers.sas import SASEvaluator
+    from haystack_eval_ext.diagnosis.rag_failure import RAGFailureClassifier
     from haystack_eval_ext.judged._policy import JudgePolicy
     from haystack_eval_ext.judged.answer_correctness import AnswerCorrectnessEvaluator
     from haystack_eval_ext.judged.answer_relevancy import AnswerRelevancyEvaluator
@@ -76,6 +77,7 @@ _MODULES = {
     "LLMEvaluator": "judged.llm",
     "NLIFaithfulnessEvaluator": "judged.nli_faithfulness",
     "PairwiseEvaluator": "judged.pairwise",
+    "RAGFailureClassifier": "diagnosis.rag_failure",
     "RefusalEvaluator": "judged.refusal",
     "RubricEvaluator": "judged.rubric",
     "SASEvaluator": "answers.sas",
@@ -111,6 +113,7 @@ __all__ = [
     "LLMEvaluator",
     "NLIFaithfulnessEvaluator",
     "PairwiseEvaluator",
+    "RAGFailureClassifier",
     "RefusalEvaluator",
     "RubricEvaluator",
     "SASEvaluator",

@@ -37,6 +37,8 @@ class Case:
     company: float = 0.0
     #: How exact hand-computed values are met.
     exact: float = 1e-12
+    #: Whether a bare empty list beside one question is that question with nothing in it; else it is refused.
+    bare_empty: bool = True
     #: Why the case cannot run here; conftest.py skips it by this reason.
     skipped: str = ""
 
@@ -61,7 +63,8 @@ class Case:
 def all_cases() -> list[Case]:
     """Every row of every family's table."""
     from cases_answers import ANSWER_CASES
+    from cases_diagnosis import DIAGNOSIS_CASES
     from cases_judged import JUDGED_CASES
     from cases_retrieval import RETRIEVAL_CASES
 
-    return [*ANSWER_CASES, *JUDGED_CASES, *RETRIEVAL_CASES]
+    return [*ANSWER_CASES, *DIAGNOSIS_CASES, *JUDGED_CASES, *RETRIEVAL_CASES]

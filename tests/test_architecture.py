@@ -38,8 +38,15 @@ PURE = (
     "_formulas.py",
     "_sentences.py",
     "answers/_numbers.py",
+    "diagnosis/_rules.py",
     "retrieval/measures.py",
     "retrieval/_ranking.py",
+    "runs/_agreement.py",
+    "runs/_differences.py",
+    "runs/_means.py",
+    "runs/_power.py",
+    "runs/_significance.py",
+    "runs/_spread.py",
     "runs/statistics.py",
 )
 # Written into users' YAML files. Change a line here only together with a way to load the old path.
@@ -70,6 +77,7 @@ MODULE_PATHS = {
     "LLMEvaluator": "haystack_eval_ext.judged.llm",
     "NLIFaithfulnessEvaluator": "haystack_eval_ext.judged.nli_faithfulness",
     "PairwiseEvaluator": "haystack_eval_ext.judged.pairwise",
+    "RAGFailureClassifier": "haystack_eval_ext.diagnosis.rag_failure",
     "RefusalEvaluator": "haystack_eval_ext.judged.refusal",
     "RubricEvaluator": "haystack_eval_ext.judged.rubric",
     "SASEvaluator": "haystack_eval_ext.answers.sas",

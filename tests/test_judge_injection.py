@@ -202,7 +202,9 @@ def test_every_judged_evaluator_is_in_the_table() -> None:
     assert CASES
     for case in CASES:
         asked = [ask(case, socket, HARMLESS) for socket in case.inputs if socket in SOCKETS]
-        assert any(MARK in user for messages in asked for _, user in messages), f"{case.name} shows no text to its judge"
+        assert any(MARK in user for messages in asked for _, user in messages), (
+            f"{case.name} shows no text to its judge"
+        )
 
 
 @component

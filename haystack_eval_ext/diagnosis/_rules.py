@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From the scores of one question to the stage that failed: numbers in, a label and a reason out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Label = Literal[
+    "passed",
+    "retrieval_failure_lucky",
+    "both_failed",
+    "retrieval_failure",
+    "ranking_failure",
+    "generation_failure_evasive",
+    "generation_failure_unfaithful",
+    "generation_failure_wrong",
+    "unknown",
+]
+LABELS: tuple[Label, ...] = get_args(Label)
+#: By stage the labels that are counted as its failures: each question at the first stage that failed.
+STAGES: dict[str, tuple[Label, ...]] = {
+    "retrieval": ("retrieval_failure_lucky", "both_failed", "retrieval_failure"),
+    "ranking": ("ranking_failure",),
+    "generation": ("generation_failure_evasive", "generation_failure_unfaithful", "generation_failure_wrong"),
+}
+
+# Other programs' ratios end a little below 1: ragas divides by a sum that has 1e-10 added.
+_TOLERANCE = 1e-9
+# Why there is no number, by status, the gravest first: one of them stands for the question.
+_GAPS = {"error": "missing after an error", "not_run": "missing, since it was not run", "undefined": "undefined"}
+
+
+class Diagnosis(NamedTuple):
+    """What is said about one question."""
+
+    label: Label
+    reason: str
+    status: str = "scored"
+
+
+class _Row(NamedTuple):
+    """The scores of a question beside their thresholds."""
+
+    scores: Mapping[str, float]
+    thresholds: Mapping[str, float]
+
+    def reaches(self, name: str) -> bool:
+        """Whether there is such a score, and it is at least its threshold."""
+        return name in self.scores and _reaches(self.scores[name], self.thresholds[name])
+
+    def below(self, name: str) -> bool:
+        """Whether there is such a score, and it is below its threshold."""
+        return name in self.scores and not self.reaches(name)
+
+    def say(self, name: str) -> str:
+        """A score and how it stands to its threshold, in three digits or as many as keep it on its side."""
+        score, threshold = self.scores[name], self.thresholds[name]
+        short = f"{score:.3g}"
+        if _reaches(float(short), threshold) != _reaches(score, threshold):
+            short = repr(score)
+        return f"{name} {short} {'reaches' if self.reaches(name) else 'is below'} {repr(threshold).removesuffix('.0')}"
+
+
+def _reaches(score: float, threshold: float) -> bool:
+    return score >= threshold - _TOLERANCE
+
+
+def diagnose(entries: Mapping[str, float | str], thresholds: Mapping[str, float]) -> Diagnosis:
+    """
+    Name the first stage that failed.
+
+    :param entries: By name what was measured of the question: a number, or the status of a score that is none.
+    :param thresholds: Lowest score that is good enough, by name; for "refusal", the lowest that declines.
+    :returns: The label, and the numbers that led to it.
+    """
+    row = _Row({name: entry for name, entry in entries.items() if not isinstance(entry, str)}, thresholds)
+    evasive = row.reaches("refusal")
+    gaps = {name: entry for name, entry in entries.items() if isinstance(entry, str)}
+    if evasive and gaps.get("faithfulness") == "undefined":
+        # What declines claims nothing, so its faithfulness is undefined by definition, and no rule asks for it.
+        del gaps["faithfulness"]
+    if gaps:
+        found = ", ".join(f"{name} is {_GAPS[status]}" for name, status in gaps.items())
+        return Diagnosis(
+            "unknown", f"no diagnosis: {found}", next(status for status in _GAPS if status in gaps.values())
+        )
+    if row.below("retrieval"):
+        return _without_evidence(row)
+    all_the_same = f"; the answer is right all the same: {row.say('answer')}" if row.reaches("answer") else ""
+    if row.below("ranking"):
+        return Diagnosis("ranking_failure", row.say("ranking") + all_the_same)
+    if row.below("retrieval_at_cut"):
+        behind = f"evidence is behind the cut: {row.say('retrieval')}, {row.say('retrieval_at_cut')}"
+        return Diagnosis("ranking_failure", behind + all_the_same)
+    if evasive:
+        return Diagnosis("generation_failure_evasive", f"the answer declines: {row.say('refusal')}{all_the_same}")
+    if row.below("faithfulness"):
+        return Diagnosis("generation_failure_unfaithful", row.say("faithfulness") + all_the_same)
+    if row.below("answer"):
+        faithful = f", though {row.say('faithfulness')}" if "faithfulness" in row.scores else ""
+        return Diagnosis("generation_failure_wrong", row.say("answer") + faithful)
+    return Diagnosis("passed", ", ".join(map(row.say, row.scores)))
+
+
+def _without_evidence(row: _Row) -> Diagnosis:
+    missed = row.say("retrieval")
+    if "answer" not in row.scores:
+        return Diagnosis("retrieval_failure", f"{missed}; no answer score tells whether the answer is right")
+    if row.reaches("answer"):
+        return Diagnosis("retrieval_failure_lucky", f"{missed}; the answer is right by luck: {row.say('answer')}")
+    return Diagnosis("both_failed", f"{missed}, and {row.say('answer')}")

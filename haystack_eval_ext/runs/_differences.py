@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The difference of two runs: its confidence interval and the tests of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from haystack_eval_ext.runs._means import mean_interval, t_interval, within_unit, zero_one
+from haystack_eval_ext.runs._significance import mcnemar_p, randomisation_p
+from haystack_eval_ext.runs._spread import (
+    ROUNDING,
+    Interval,
+    Units,
+    as_units,
+    as_values,
+    check_confidence,
+    check_length,
+    normal_quantile,
+    rows_of,
+    t_quantile,
+    t_tails,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from haystack_eval_ext.runs._spread import Scores
+
+# What Smucker et al. take; a p-value of 0.05 then has a standard error of 0.0007.
+RESAMPLES = 100_000
+
+
+@dataclass(frozen=True)
+class Difference:
+    """
+    New mean minus base mean.
+
+    :param mean: The difference; None without rows.
+    :param interval: Its confidence interval; None where nothing tells the spread.
+    :param standard_error: The standard error behind the interval.
+    :param row_variance: Rows times its square: what one row adds to the variance, clusters included. For unpaired runs
+        the sum over both, for equally long runs.
+    :param t_p: Two-sided p-value of the paired t test (Welch's for unpaired runs), cluster-robust if there are
+        clusters; without any spread 1 for a difference of 0, else None.
+    :param rows: The pairs of scores; for unpaired runs the rows of the shorter one.
+    :param left_out: The rows that lack a score on either side.
+    :param clusters: The number of clusters; None if each row stands for itself.
+    :param paired: False if the runs were compared by their means alone. Then all that follows is None but
+        `largest_change`.
+    :param randomisation_p: p-value of the seeded randomisation test; None without rows or if no resamples were wanted.
+    :param mcnemar_p: Exact p-value of McNemar's test; None unless the scores are 0 and 1 and rows independent.
+    :param effect_size: d_z: the mean of the differences over their standard deviation; None if they are all equal.
+    :param design_effect: How many times larger clusters make the variance of the mean; None without clusters.
+    :param largest_change: 1 for scores from 0 to 1, else the largest change seen; None for other unpaired scores.
+    :param wins: Rows where the new score is higher.
+    :param ties: Rows with equal scores.
+    :param losses: Rows where the new score is lower.
+    """
+
+    mean: float | None
+    interval: Interval | None
+    standard_error: float | None
+    row_variance: float | None
+    t_p: float | None
+    rows: int
+    left_out: int
+    clusters: int | None
+    paired: bool = True
+    largest_change: float | None = None
+    randomisation_p: float | None = None
+    mcnemar_p: float | None = None
+    effect_size: float | None = None
+    design_effect: float | None = None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+
+    @property
+    def p_value(self) -> float | None:
+        """The exact test where there is one, else the randomisation test, else t."""
+        exact = self.mcnemar_p if self.mcnemar_p is not None else self.randomisation_p
+        return exact if exact is not None else self.t_p
+
+
+def paired_difference(
+    base: Scores,
+    new: Scores,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Difference:
+    """
+    Compare two runs question by question.
+
+    ```python
+    from haystack_eval_ext.runs.statistics import paired_difference
+
+    difference = paired_difference([0.2, 0.5, 0.4, 0.9], [0.4, 0.6, 0.7, 0.9])
+    print(round(difference.mean, 3), difference.wins, difference.ties, difference.losses, difference.randomisation_p)
+    # 0.15 3 1 0 0.25
+    ```
+
+    :param base: Scores of the base run, one a row; rows with NaN on either side are left out and counted.
+    :param new: Scores of the new run for the same rows.
+    :param clusters: The cluster of each row; None in a row is a cluster of its own.
+    :param confidence: 0.95 for a 95 % interval.
+    :param seed: Where the randomisation test starts.
+    :param resamples: How many signs it draws where it cannot try all; 0 leaves it out.
+    :returns: New minus base.
+    :raises ValueError: If a score is infinite, columns differ in length, or a parameter is out of its range.
+    """
+    check_confidence(confidence)
+    if resamples < 0:
+        msg = f"resamples must be at least 0, but is {resamples}."
+        raise ValueError(msg)
+    before, after = as_values("base", base), as_values("new", new)
+    check_length("new", len(after), "base", len(before))
+    if clusters is not None:
+        check_length("clusters", len(clusters), "base", len(before))
+    kept = ~(np.isnan(before) | np.isnan(after))
+    before, after = before[kept], after[kept]
+    changes = after - before
+    # 0.3 and 0.1 + 0.2 are a tie.
+    changes[np.abs(changes) <= ROUNDING * np.maximum(np.abs(before), np.abs(after))] = 0.0
+    units = as_units(changes, rows_of(clusters, kept))
+    rows, left_out = len(changes), int(np.count_nonzero(~kept))
+    if not rows:
+        return Difference(None, None, None, None, None, 0, left_out, None, wins=0, ties=0, losses=0)
+    # Changes that cancel out within a cluster leave rounding.
+    units.sums[np.abs(units.sums) <= ROUNDING * np.abs(changes).max() * units.sizes] = 0.0
+    bounded = within_unit(before) and within_unit(after)
+    binary = bounded and not units.clustered and zero_one(before) and zero_one(after)
+    interval, error = _paired_interval(changes, units, confidence, bounded=bounded, binary=binary)
+    wins, losses = int(np.count_nonzero(changes > 0)), int(np.count_nonzero(changes < 0))
+    single = Units(changes, np.ones(rows), clustered=False).standard_error
+    return Difference(
+        mean=units.mean,
+        interval=interval,
+        standard_error=error,
+        row_variance=None if error is None else rows * error**2,
+        t_p=_t_p(units),
+        rows=rows,
+        left_out=left_out,
+        clusters=len(units.sums) if units.clustered else None,
+        largest_change=1.0 if bounded else float(np.abs(changes).max()),
+        randomisation_p=randomisation_p(units.sums, seed=seed, resamples=resamples) if resamples else None,
+        mcnemar_p=mcnemar_p(wins, losses) if binary else None,
+        effect_size=units.mean / (single * math.sqrt(rows)) if single else None,
+        design_effect=(units.standard_error / single) ** 2
+        if units.clustered and single and units.standard_error
+        else None,
+        wins=wins,
+        ties=rows - wins - losses,
+        losses=losses,
+    )
+
+
+def unpaired_difference(
+    base: Scores,
+    new: Scores,
+    *,
+    base_clusters: Sequence[Hashable] | None = None,
+    new_clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+) -> Difference:
+    """
+    Compare the means of two runs over different questions; the paired comparison shows far smaller differences.
+
+    :param base: Scores of the base run; NaN rows are left out and counted.
+    :param new: Scores of the new run.
+    :param base_clusters: The cluster of each row of the base run.
+    :param new_clusters: The cluster of each row of the new run.
+    :param confidence: 0.95 for a 95 % interval.
+    :returns: New mean minus base mean, with `paired=False`.
+    :raises ValueError: If a score is infinite, columns differ in length, or the confidence is no share.
+    """
+    one = mean_interval(base, clusters=base_clusters, confidence=confidence)
+    two = mean_interval(new, clusters=new_clusters, confidence=confidence)
+    mean = None if one.mean is None or two.mean is None else two.mean - one.mean
+    interval = error = variance = t_p = None
+    if one.mean is not None and two.mean is not None and one.interval and two.interval:
+        below = math.hypot(two.mean - two.interval.low, one.interval.high - one.mean)
+        above = math.hypot(two.interval.high - two.mean, one.mean - one.interval.low)
+        interval = Interval(two.mean - one.mean - below, two.mean - one.mean + above, "square-and-add")
+    if mean is not None and one.standard_error is not None and two.standard_error is not None:
+        parts = one.standard_error**2, two.standard_error**2
+        error = math.sqrt(sum(parts)) or None
+        variance = one.rows * parts[0] + two.rows * parts[1] or None
+        if error:
+            # Welch's degrees of freedom, from clusters where there are some.
+            freedoms = ((one.clusters or one.rows) - 1, (two.clusters or two.rows) - 1)
+            freedom = error**4 / sum(part**2 / degrees for part, degrees in zip(parts, freedoms, strict=True))
+            t_p = t_tails(mean / error, freedom)
+    return Difference(
+        mean=mean,
+        interval=interval,
+        standard_error=error,
+        row_variance=variance,
+        t_p=t_p,
+        rows=min(one.rows, two.rows),
+        left_out=one.left_out + two.left_out,
+        clusters=None
+        if one.clusters is None and two.clusters is None
+        else min(one.clusters or one.rows, two.clusters or two.rows),
+        paired=False,
+        largest_change=1.0 if one.bounded and two.bounded else None,
+    )
+
+
+def _t_p(units: Units) -> float | None:
+    error = units.standard_error
+    if error is None:
+        return None
+    if not error:
+        return None if units.mean else 1.0
+    return t_tails(units.mean / error, len(units.sums) - 1)
+
+
+def _paired_interval(
+    changes: NDArray[np.float64], units: Units, confidence: float, *, bounded: bool, binary: bool
+) -> tuple[Interval | None, float | None]:
+    """The interval of a paired difference, and the standard error behind it."""
+    count = len(units.sums)
+    if units.clustered and count == 1:
+        return None, None
+    changed = int(np.count_nonzero(units.sums))
+    if not binary and 2 * changed > count:
+        return t_interval(units, confidence), units.standard_error or None
+    # Where most rows tie, the few that differ say little about how many could have: two more units, one for and one
+    # against, as large as the largest change seen. For 0/1 scores that is Bonett and Price's interval.
+    size = len(changes) / count
+    largest = float(np.abs(units.sums).max()) if changed else size if bounded else None
+    if largest is None:
+        return None, None
+    sums = np.concatenate([units.sums, [largest, -largest]])
+    sizes = np.concatenate([units.sizes, [size, size]])
+    rows = float(sizes.sum())
+    mean = float(sums.sum()) / rows
+    error = math.sqrt(float(((sums - mean * sizes) ** 2).sum())) / rows
+    if units.clustered:
+        error *= math.sqrt((count + 2) / (count + 1))
+    half = (t_quantile(confidence, count - 1) if units.clustered else normal_quantile(confidence)) * error
+    low, high = (max(mean - half, -1.0), min(mean + half, 1.0)) if bounded else (mean - half, mean + half)
+    return Interval(low, high, "Bonett-Price"), error

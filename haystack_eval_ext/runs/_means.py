@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The mean of a run's scores and its confidence interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from haystack_eval_ext.runs._spread import (
+    Interval,
+    Units,
+    as_units,
+    as_values,
+    check_confidence,
+    check_length,
+    normal_quantile,
+    rows_of,
+    t_quantile,
+    wilson,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+    from haystack_eval_ext.runs._spread import Scores
+
+
+@dataclass(frozen=True)
+class MeanEstimate:
+    """
+    The mean of a metric over the rows of one run.
+
+    :param mean: The mean; None without rows.
+    :param standard_error: Its standard error, clusters included; None for fewer than two rows or clusters.
+    :param interval: Its confidence interval; None where nothing tells the spread: no row, one cluster, one graded row,
+        equal scores other than 0 and 1.
+    :param rows: The rows with a score.
+    :param left_out: The rows without one (NaN).
+    :param clusters: The number of clusters; None if each row stands for itself.
+    :param bounded: True if every score is from 0 to 1.
+    """
+
+    mean: float | None
+    standard_error: float | None
+    interval: Interval | None
+    rows: int
+    left_out: int
+    clusters: int | None
+    bounded: bool
+
+
+def wilson_interval(successes: int, rows: int, *, confidence: float = 0.95) -> Interval | None:
+    """
+    Give Wilson's interval of a share.
+
+    ```python
+    from haystack_eval_ext.runs.statistics import wilson_interval
+
+    interval = wilson_interval(18, 20)
+    print(round(interval.low, 3), round(interval.high, 3))
+    # 0.699 0.972
+    ```
+
+    :param successes: Rows with a 1.
+    :param rows: All rows.
+    :param confidence: 0.95 for a 95 % interval.
+    :returns: The interval; None for no rows.
+    :raises ValueError: If there are more successes than rows, or the confidence is no share.
+    """
+    check_confidence(confidence)
+    if not 0 <= successes <= rows:
+        msg = f"successes must be from 0 to rows ({rows}), but is {successes}."
+        raise ValueError(msg)
+    return Interval(*wilson(successes / rows, rows, normal_quantile(confidence)), "Wilson") if rows else None
+
+
+def mean_interval(
+    scores: Scores,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    confidence: float = 0.95,
+    method: Literal["auto", "t"] = "auto",
+) -> MeanEstimate:
+    """
+    Estimate the mean score of questions like these.
+
+    ```python
+    from haystack_eval_ext.runs.statistics import mean_interval
+
+    estimate = mean_interval([1.0] * 10)
+    print(estimate.mean, round(estimate.interval.low, 3), estimate.interval.high)
+    # 1.0 0.722 1.0
+    ```
+
+    :param scores: One a row; NaN rows are left out and counted.
+    :param clusters: The cluster of each row, such as the document that a question is about; None in a row is a cluster
+        of its own.
+    :param confidence: 0.95 for a 95 % interval.
+    :param method: "auto" chooses as the module's table says; "t" is the t interval whatever the scores.
+    :returns: The estimate.
+    :raises ValueError: If a score is infinite, columns differ in length, or a parameter is out of its range.
+    """
+    check_confidence(confidence)
+    if method not in ("auto", "t"):
+        msg = f"method must be 'auto' or 't', but is {method!r}."
+        raise ValueError(msg)
+    values = as_values("scores", scores)
+    if clusters is not None:
+        check_length("clusters", len(clusters), "scores", len(values))
+    kept = ~np.isnan(values)
+    values = values[kept]
+    units = as_units(values, rows_of(clusters, kept))
+    bounded = within_unit(values)
+    interval = None
+    if len(values):
+        by_score = bounded and method == "auto"
+        interval = _bounded_interval(values, units, confidence) if by_score else t_interval(units, confidence)
+    return MeanEstimate(
+        mean=units.mean if len(values) else None,
+        standard_error=units.standard_error,
+        interval=interval,
+        rows=len(values),
+        left_out=int(np.count_nonzero(~kept)),
+        clusters=len(units.sums) if units.clustered else None,
+        bounded=bounded,
+    )
+
+
+def within_unit(values: NDArray[np.float64]) -> bool:
+    """Tell whether every value is from 0 to 1."""
+    return bool(((values >= 0) & (values <= 1)).all())
+
+
+def zero_one(values: NDArray[np.float64]) -> bool:
+    """Tell whether every value is 0 or 1."""
+    return bool(((values == 0) | (values == 1)).all())
+
+
+def t_interval(units: Units, confidence: float) -> Interval | None:
+    """Give the t interval of a mean; None without a spread."""
+    error = units.standard_error
+    if not error:
+        return None
+    half = t_quantile(confidence, len(units.sums) - 1) * error
+    return Interval(units.mean - half, units.mean + half, "t")
+
+
+def _bounded_interval(values: NDArray[np.float64], units: Units, confidence: float) -> Interval | None:
+    """Wilson's interval with the number of 0/1 rows that would be as uncertain."""
+    mean, error, count = units.mean, units.standard_error, len(units.sums)
+    if not units.clustered and zero_one(values):
+        return Interval(*wilson(mean, count, normal_quantile(confidence)), "Wilson")
+    if error is None:
+        return None
+    if mean in (0.0, 1.0):
+        # Nothing tells how alike the rows of a cluster are: as if each cluster were one row.
+        return Interval(*wilson(mean, count, normal_quantile(confidence)), "Wilson, effective rows")
+    if not error:
+        return None
+    effective = mean * (1 - mean) / error**2
+    return Interval(*wilson(mean, effective, t_quantile(confidence, count - 1)), "Wilson, effective rows")

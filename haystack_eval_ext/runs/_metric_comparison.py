@@ -1,0 +1,295 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""One metric in two runs: both means, the difference, what the failed rows leave open, the rows that changed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from haystack_eval_ext.runs._differences import Difference, paired_difference, unpaired_difference
+from haystack_eval_ext.runs._means import MeanEstimate, mean_interval
+from haystack_eval_ext.runs._power import minimal_detectable_difference, rows_to_decide
+from haystack_eval_ext.runs._scored import Bounds, has_number, mean_bounds, score_range
+from haystack_eval_ext.runs._spread import ROUNDING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from haystack_eval_ext.runs._scored import MetricRows, ScoredRun
+
+
+@dataclass(frozen=True)
+class RowChange:
+    """
+    A row whose score changed.
+
+    :param id: The row's id.
+    :param base: Its score in the base run.
+    :param new: Its score in the new run.
+    """
+
+    id: str
+    base: float
+    new: float
+
+    @property
+    def change(self) -> float:
+        """New score minus base score."""
+        return self.new - self.base
+
+
+@dataclass(frozen=True)
+class MetricSide:
+    """
+    One metric in one run.
+
+    :param estimate: Mean and interval; in a paired comparison over the rows that have a score on both sides.
+    :param rows: All rows that take part.
+    :param undefined: Rows that the definition gives no number for; they count as 0 or have no score.
+    :param failed: Rows that could not be judged.
+    :param not_run: Rows that were not to be scored, or were not reached.
+    :param bounds: Where the mean would lie if the failed rows had been judged; None without a score.
+    """
+
+    estimate: MeanEstimate
+    rows: int
+    undefined: int
+    failed: int
+    not_run: int
+    bounds: Bounds | None
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """
+    One metric in two runs.
+
+    :param name: The metric.
+    :param lower_is_better: True if a higher score is worse.
+    :param base: The base run.
+    :param new: The new run.
+    :param difference: New minus base, with its interval and tests.
+    :param p_adjusted: The p-value after Holm's correction over all metrics (in slices: over all slices and metrics).
+    :param minimal_detectable: The smallest true difference that these rows would most likely have shown.
+    :param margin: The difference that matters, if one was given.
+    :param rows_needed: The rows at which a gate with that margin would most likely decide.
+    :param bounds: Where the difference would lie if the failed rows had been judged; None without a score.
+    :param improved: The rows that became better most.
+    :param worsened: The rows that became worse most.
+    """
+
+    name: str
+    lower_is_better: bool
+    base: MetricSide
+    new: MetricSide
+    difference: Difference
+    p_adjusted: float | None
+    minimal_detectable: float | None
+    margin: float | None
+    rows_needed: int | None
+    bounds: Bounds | None
+    improved: list[RowChange]
+    worsened: list[RowChange]
+
+    @property
+    def wins(self) -> int | None:
+        """Rows that became better; None for unpaired runs."""
+        return self.difference.losses if self.lower_is_better else self.difference.wins
+
+    @property
+    def losses(self) -> int | None:
+        """Rows that became worse; None for unpaired runs."""
+        return self.difference.wins if self.lower_is_better else self.difference.losses
+
+
+@dataclass(frozen=True)
+class JoinedRows:
+    """
+    The rows that take part.
+
+    :param base: Row numbers in the base run.
+    :param new: Row numbers in the new run; in a paired comparison as many, pair by pair.
+    :param clusters: The cluster of each pair.
+    """
+
+    base: Sequence[int]
+    new: Sequence[int]
+    clusters: list[Hashable] | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How metrics are compared; the parameters of `compare`."""
+
+    unpaired: bool
+    seed: int
+    confidence: float
+    power: float
+    margins: Mapping[str, float]
+    lower_is_better: Collection[str]
+    changed: int
+    resamples: int
+
+
+def compare_metric(
+    name: str, base: ScoredRun, new: ScoredRun, rows: JoinedRows, settings: Settings
+) -> MetricComparison:
+    """
+    Compare one metric over some rows.
+
+    :param name: The metric.
+    :param base: The base run.
+    :param new: The new run.
+    :param rows: The rows that take part.
+    :param settings: How.
+    :returns: The comparison, without the adjusted p-value, which takes all metrics.
+    """
+    measured = (_unpaired if settings.unpaired else _paired)(base, new, name, rows, settings)
+    difference, changes = measured.difference, measured.changes
+    better = -1 if name in settings.lower_is_better else 1
+    # By id where changes are equal: the order of rows must not matter.
+    changes.sort(key=lambda row: (-abs(row.change), row.id))
+    margin, error = settings.margins.get(name), difference.standard_error
+    odds = {"confidence": settings.confidence, "power": settings.power}
+    return MetricComparison(
+        name=name,
+        lower_is_better=better < 0,
+        base=measured.base,
+        new=measured.new,
+        difference=difference,
+        p_adjusted=None,
+        minimal_detectable=None if error is None else minimal_detectable_difference(error, **odds),
+        margin=margin,
+        rows_needed=None if margin is None else rows_to_decide(difference, margin, **odds),
+        bounds=measured.bounds,
+        improved=[row for row in changes if better * row.change > 0][: settings.changed],
+        worsened=[row for row in changes if better * row.change < 0][: settings.changed],
+    )
+
+
+class _Measured(NamedTuple):
+    base: MetricSide
+    new: MetricSide
+    difference: Difference
+    bounds: Bounds | None
+    changes: list[RowChange]
+
+
+class _Column(NamedTuple):
+    """A metric's values, statuses and clusters in the rows that take part."""
+
+    values: NDArray[np.float64]
+    statuses: list[str]
+    clusters: list[Hashable] | None
+
+
+def _column(run: ScoredRun, name: str, rows: Sequence[int]) -> _Column:
+    metric, clusters = run.metrics[name], run.clusters
+    values = np.array([metric.scores[row] for row in rows], dtype=np.float64)
+    return _Column(
+        values,
+        [metric.statuses[row] for row in rows],
+        None if clusters is None else [clusters[row] for row in rows],
+    )
+
+
+def _paired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settings: Settings) -> _Measured:
+    one, two = _column(base, name, rows.base), _column(new, name, rows.new)
+    difference = paired_difference(
+        one.values,
+        two.values,
+        clusters=rows.clusters,
+        confidence=settings.confidence,
+        seed=settings.seed,
+        resamples=settings.resamples,
+    )
+    both = ~(np.isnan(one.values) | np.isnan(two.values))
+    sides = [
+        _side(column, np.where(both, column.values, np.nan), rows.clusters, settings.confidence)
+        for column in (one, two)
+    ]
+    changes = [
+        RowChange(base.ids[row], before, after)
+        for row, before, after in zip(rows.base, one.values.tolist(), two.values.tolist(), strict=True)
+        if has_number(before) and has_number(after) and not math.isclose(before, after, rel_tol=ROUNDING)
+    ]
+    return _Measured(sides[0], sides[1], difference, _paired_bounds(one, two, difference), changes)
+
+
+def _unpaired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settings: Settings) -> _Measured:
+    one, two = _column(base, name, rows.base), _column(new, name, rows.new)
+    difference = unpaired_difference(
+        one.values,
+        two.values,
+        base_clusters=one.clusters,
+        new_clusters=two.clusters,
+        confidence=settings.confidence,
+    )
+    sides = [_side(column, column.values, column.clusters, settings.confidence) for column in (one, two)]
+    return _Measured(sides[0], sides[1], difference, _unpaired_bounds(*sides), [])
+
+
+def metric_side(
+    metric: MetricRows, *, clusters: Sequence[Hashable] | None = None, confidence: float = 0.95
+) -> MetricSide:
+    """
+    Estimate one metric of one run.
+
+    :param metric: The metric.
+    :param clusters: The cluster of each row.
+    :param confidence: 0.95 for a 95 % interval.
+    :returns: Mean, interval and counts.
+    """
+    values = np.array(metric.scores, dtype=np.float64)
+    return _side(_Column(values, list(metric.statuses), None), values, clusters, confidence)
+
+
+def _side(
+    column: _Column, scored: NDArray[np.float64], clusters: Sequence[Hashable] | None, confidence: float
+) -> MetricSide:
+    """Estimate a column by those of its scores that count; the others are NaN."""
+    undefined, failed, not_run = (column.statuses.count(status) for status in ("undefined", "error", "not_run"))
+    estimate = mean_interval(scored, clusters=clusters, confidence=confidence)
+    return MetricSide(estimate, len(scored), undefined, failed, not_run, mean_bounds(scored, failed))
+
+
+def _paired_bounds(base: _Column, new: _Column, difference: Difference) -> Bounds | None:
+    limits = score_range(base.values, new.values)
+    if limits is None or difference.mean is None:
+        return None
+    lowest = highest = difference.mean * difference.rows
+    failed = 0
+    columns = base.values.tolist(), new.values.tolist(), base.statuses, new.statuses
+    for before, after, *statuses in zip(*columns, strict=True):
+        if _could_have_paired(before, after, statuses):
+            failed += 1
+            low_before, high_before = (before, before) if has_number(before) else limits
+            low_after, high_after = (after, after) if has_number(after) else limits
+            lowest += low_after - high_before
+            highest += high_after - low_before
+    rows = difference.rows + failed
+    return Bounds(failed, lowest / rows, highest / rows)
+
+
+def _could_have_paired(before: float, after: float, statuses: list[str]) -> bool:
+    """Whether two rows are no pair only because of a failure."""
+    without = [status for score, status in zip((before, after), statuses, strict=True) if not has_number(score)]
+    # An undefined row has no partner, whatever the judge had said of it.
+    if not without or "undefined" in without:
+        return False
+    # A row that was judged in one run and not reached in the other is as unknown as one that failed.
+    return "error" in without or statuses.count("not_run") == 1
+
+
+def _unpaired_bounds(base: MetricSide, new: MetricSide) -> Bounds | None:
+    one, two = base.bounds, new.bounds
+    if one is None or two is None:
+        return None
+    return Bounds(one.failed + two.failed, two.lowest - one.highest, two.highest - one.lowest)

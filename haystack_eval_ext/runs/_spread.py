@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""How far the mean of some rows can be off: standard errors for independent rows and for clusters of rows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+Scores: TypeAlias = "Sequence[float] | NDArray[np.float64]"
+
+# Below this share of the largest value a spread is rounding.
+ROUNDING = 1e-12
+
+
+class Interval(NamedTuple):
+    """
+    A confidence interval.
+
+    :param low: Its lower limit.
+    :param high: Its upper limit.
+    :param method: How it was made: "t", "Wilson", "Wilson, effective rows", "Bonett-Price" or "square-and-add".
+    """
+
+    low: float
+    high: float
+    method: str
+
+
+class Units(NamedTuple):
+    """
+    What is drawn independently: the rows, or the clusters of rows.
+
+    :param sums: The sum of the values of each unit.
+    :param sizes: The number of rows of each unit.
+    :param clustered: True if the units are clusters.
+    """
+
+    sums: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    clustered: bool
+
+    @property
+    def rows(self) -> float:
+        """The number of rows."""
+        return float(self.sizes.sum())
+
+    @property
+    def mean(self) -> float:
+        """The mean over the rows."""
+        return float(self.sums.sum()) / self.rows
+
+    @property
+    def standard_error(self) -> float | None:
+        """
+        The standard error of the mean (Miller 2024, arXiv:2411.00640); None for fewer than two units.
+
+        `SE² = C/(C-1) · n⁻² · Σ_c (Σ_{i in c} (s_i - mean))²` over C units; with single rows that is `s²/n`.
+        """
+        units = len(self.sums)
+        if units < 2:  # noqa: PLR2004 - a spread takes two
+            return None
+        deviations = self.sums - self.mean * self.sizes
+        error = math.sqrt(units / (units - 1) * float((deviations**2).sum())) / self.rows
+        return 0.0 if error <= ROUNDING * float(np.abs(self.sums / self.sizes).max()) else error
+
+
+def as_units(values: NDArray[np.float64], clusters: Sequence[Hashable] | None) -> Units:
+    """
+    Gather values by cluster.
+
+    :param values: One a row.
+    :param clusters: The cluster of each row; a row with None is a cluster of its own. None if rows are independent.
+    :returns: The units; clusters of one row each are rows.
+    """
+    if clusters is not None:
+        numbers: dict[Hashable, int] = {}
+        keys = [("row", row) if cluster is None else ("cluster", cluster) for row, cluster in enumerate(clusters)]
+        codes = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+        if len(numbers) < len(values):
+            sums = np.bincount(codes, weights=values).astype(np.float64)
+            return Units(sums, np.bincount(codes).astype(np.float64), clustered=True)
+    return Units(values, np.ones(len(values)), clustered=False)
+
+
+def normal_quantile(confidence: float) -> float:
+    """Give the two-sided quantile of the normal distribution, 1.96 for 0.95."""
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + confidence / 2))
+
+
+def t_quantile(confidence: float, freedom: float) -> float:
+    """Give the two-sided quantile of Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.5 + confidence / 2))
+
+
+def t_tails(statistic: float, freedom: float) -> float:
+    """Give the two-sided p-value of a t statistic."""
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(freedom, -abs(statistic)))
+
+
+def wilson(share: float, rows: float, quantile: float) -> tuple[float, float]:
+    """
+    Give the limits of Wilson's score interval (Wilson 1927), which never leaves 0 to 1.
+
+    :param share: The share, or any mean of values from 0 to 1.
+    :param rows: The number of rows, or the number of 0/1 rows that would be as uncertain.
+    :param quantile: 1.96 for 95 %.
+    :returns: Lower and upper limit.
+    """
+    weight = quantile**2 / rows
+    centre = share + weight / 2
+    half = quantile * math.sqrt(max(share * (1 - share), 0.0) / rows + weight / (4 * rows))
+    # The limits at shares of 0 and 1 are exact; rounding must not move them.
+    low = 0.0 if share <= 0 else max((centre - half) / (1 + weight), 0.0)
+    high = 1.0 if share >= 1 else min((centre + half) / (1 + weight), 1.0)
+    return low, high
+
+
+def check_confidence(confidence: float) -> None:
+    """
+    Refuse a confidence that is no share.
+
+    :param confidence: 0.95 for 95 %.
+    :raises ValueError: If it is not between 0 and 1.
+    """
+    if not 0 < confidence < 1:
+        msg = f"confidence must lie between 0 and 1, such as 0.95, but is {confidence!r}."
+        raise ValueError(msg)
+
+
+def as_values(name: str, scores: Scores) -> NDArray[np.float64]:
+    """
+    Check scores.
+
+    :param name: What to call them in an error.
+    :param scores: One a row; NaN where there is none.
+    :returns: The scores as an array.
+    :raises ValueError: If one is infinite, or they are no flat list of numbers.
+    """
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        msg = f"{name} must be numbers, one a row and NaN where there is none."
+        raise ValueError(msg) from error
+    if values.ndim != 1:
+        msg = f"{name} must be a flat list of numbers, but has {values.ndim} dimensions."
+        raise ValueError(msg)
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        msg = f"{name} must be finite, or NaN where there is none, but row {int(infinite[0])} is infinite."
+        raise ValueError(msg)
+    return values
+
+
+def check_length(name: str, length: int, other: str, rows: int) -> None:
+    """
+    Refuse columns of unequal length.
+
+    :raises ValueError: If they differ.
+    """
+    if length != rows:
+        msg = f"{name} must have one value for each of the {rows} rows of {other}, but has {length}."
+        raise ValueError(msg)
+
+
+def rows_of(clusters: Sequence[Hashable] | None, kept: NDArray[np.bool_]) -> list[Hashable] | None:
+    """Give the clusters of the rows that are kept."""
+    return None if clusters is None else [cluster for cluster, keep in zip(clusters, kept, strict=True) if keep]

@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Two runs, metric by metric: what changed, whether it could be chance, and what the question set could have shown."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from haystack_eval_ext.runs._differences import RESAMPLES
+from haystack_eval_ext.runs._joining import ComparisonError, check_unpaired, join
+from haystack_eval_ext.runs._metric_comparison import (
+    JoinedRows,
+    MetricComparison,
+    MetricSide,
+    RowChange,
+    Settings,
+    compare_metric,
+    metric_side,
+)
+from haystack_eval_ext.runs._scored import Bounds, MetricRows, ScoredRun, nearest, some
+from haystack_eval_ext.runs._significance import holm
+from haystack_eval_ext.runs._spread import check_confidence
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+__all__ = [
+    "Bounds",
+    "Comparison",
+    "ComparisonError",
+    "MetricComparison",
+    "MetricRows",
+    "MetricSide",
+    "RowChange",
+    "ScoredRun",
+    "compare",
+    "metric_side",
+]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """
+    Two runs.
+
+    :param base_name: Name of the base run.
+    :param new_name: Name of the new run.
+    :param paired: False if the runs were compared by their means alone.
+    :param rows: The pairs of rows; for unpaired runs the rows of the shorter one.
+    :param metrics: The metrics that both runs have, by name.
+    :param slices: The same for the rows of each tag asked for.
+    :param notes: What a reader must know.
+    :param confidence: That of every interval.
+    :param power: The chance that `minimal_detectable` and `rows_needed` stand for.
+    :param seed: That of the randomisation tests.
+    """
+
+    base_name: str
+    new_name: str
+    paired: bool
+    rows: int
+    metrics: dict[str, MetricComparison]
+    slices: dict[str, dict[str, MetricComparison]]
+    notes: list[str]
+    confidence: float
+    power: float
+    seed: int
+
+
+def compare(
+    base: ScoredRun,
+    new: ScoredRun,
+    *,
+    common: bool = False,
+    unpaired: bool = False,
+    seed: int = 0,
+    confidence: float = 0.95,
+    power: float = 0.9,
+    margins: Mapping[str, float] | None = None,
+    by: str | Sequence[str] | None = None,
+    lower_is_better: Collection[str] = (),
+    changed: int = 10,
+    resamples: int = RESAMPLES,
+) -> Comparison:
+    """
+    Compare two runs over the same questions.
+
+    ```python
+    from haystack_eval_ext.runs.comparison import MetricRows, ScoredRun, compare
+
+    ids = [f"q{number}" for number in range(6)]
+    before = MetricRows([0.0, 0.5, 0.5, 1.0, 0.25, 0.5], ["scored"] * 6)
+    after = MetricRows([0.5, 1.0, 0.75, 1.0, 0.5, 0.25], ["scored"] * 6)
+    comparison = compare(ScoredRun("old", ids, {"R@5": before}), ScoredRun("new", ids, {"R@5": after}))
+    recall = comparison.metrics["R@5"]
+    print(round(recall.difference.mean, 3), recall.wins, recall.losses, [row.id for row in recall.worsened])
+    # 0.208 4 1 ['q5']
+    ```
+
+    :param base: The run to compare with.
+    :param new: The run in question.
+    :param common: Compare the rows that both runs have, where they differ in rows.
+    :param unpaired: Compare the means of runs over different questions.
+    :param seed: Where the randomisation tests start.
+    :param confidence: 0.95 for 95 % intervals.
+    :param power: The chance to see a difference that `minimal_detectable` and `rows_needed` stand for.
+    :param margins: By metric the difference that matters.
+    :param by: Tags to form slices by: a tag, "lang" for all of "lang:de" and "lang:en", or "*" for every tag.
+    :param lower_is_better: Metrics of which a higher score is worse.
+    :param changed: How many changed rows to list in each direction.
+    :param resamples: How many signs a randomisation test draws.
+    :returns: The comparison.
+    :raises ComparisonError: If questions, labels, metric parameters, judge models or prompt versions differ; with every
+        reason.
+    :raises ValueError: If a parameter names no metric or tag, or is out of its range.
+    """
+    check_confidence(confidence)
+    if common and unpaired:
+        msg = "common and unpaired exclude each other: the first pairs the shared rows, the second pairs none."
+        raise ValueError(msg)
+    tags: tuple[Sequence[Sequence[str]] | None, ...]
+    if unpaired:
+        check_unpaired(base, new)
+        notes = ["Unpaired: the means of different questions are compared, which shows only large differences."]
+        rows, tags = JoinedRows(range(len(base.ids)), range(len(new.ids))), (base.tags, new.tags)
+    else:
+        joined = join(base, new, common=common)
+        notes = joined.notes
+        rows, tags = JoinedRows(joined.base_rows, joined.new_rows, joined.clusters), (joined.tags, joined.tags)
+    names = [name for name in base.metrics if name in new.metrics]
+    notes += [
+        f"Only '{run.name}' has {some(only, 10)}."
+        for run in (base, new)
+        if (only := [name for name in run.metrics if name not in names])
+    ]
+    _check_names("margins", margins or {}, [*base.metrics, *new.metrics])
+    for name, margin in (margins or {}).items():
+        if not 0 < margin < math.inf:
+            msg = f"margins must be above 0, but that of '{name}' is {margin!r}."
+            raise ValueError(msg)
+    _check_names("lower_is_better", lower_is_better, [*base.metrics, *new.metrics])
+    settings = Settings(unpaired, seed, confidence, power, margins or {}, lower_is_better, changed, resamples)
+
+    def measure(chosen: JoinedRows) -> dict[str, MetricComparison]:
+        return {name: compare_metric(name, base, new, chosen, settings) for name in names}
+
+    return Comparison(
+        base_name=base.name,
+        new_name=new.name,
+        paired=not unpaired,
+        rows=min(len(rows.base), len(rows.new)),
+        metrics=_adjusted({"": measure(rows)})[""],
+        slices=_adjusted({tag: measure(chosen) for tag, chosen in _slices(by, rows, tags).items()}),
+        notes=notes,
+        confidence=confidence,
+        power=power,
+        seed=seed,
+    )
+
+
+def _adjusted(slices: dict[str, dict[str, MetricComparison]]) -> dict[str, dict[str, MetricComparison]]:
+    """Holm's correction over all metrics of all slices."""
+    adjusted = iter(holm([metric.difference.p_value for metrics in slices.values() for metric in metrics.values()]))
+    return {
+        tag: {name: replace(metric, p_adjusted=next(adjusted)) for name, metric in metrics.items()}
+        for tag, metrics in slices.items()
+    }
+
+
+def _slices(
+    by: str | Sequence[str] | None, rows: JoinedRows, tags: tuple[Sequence[Sequence[str]] | None, ...]
+) -> dict[str, JoinedRows]:
+    """The rows of each tag."""
+    if by is None:
+        return {}
+    if None in tags:
+        msg = "by needs rows with tags, but the runs have none."
+        raise ValueError(msg)
+    present = sorted({tag for column in tags for row in column or () for tag in row})
+    chosen: list[str] = []
+    for wanted in [by] if isinstance(by, str) else by:
+        found = [tag for tag in present if wanted in ("*", tag) or tag.startswith((f"{wanted}:", f"{wanted}="))]
+        if not found:
+            msg = f"by must name tags of the rows, but '{wanted}' is none ({nearest(wanted, present)})."
+            raise ValueError(msg)
+        chosen += found
+    slices = {}
+    for tag in dict.fromkeys(chosen):
+        places = [[row for row, of_row in enumerate(column or ()) if tag in of_row] for column in tags]
+        slices[tag] = JoinedRows(
+            [rows.base[row] for row in places[0]],
+            [rows.new[row] for row in places[1]],
+            None if rows.clusters is None else [rows.clusters[row] for row in places[0]],
+        )
+    return slices
+
+
+def _check_names(parameter: str, names: Collection[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            msg = f"{parameter} must name metrics of the runs, but '{name}' is none ({nearest(name, known)})."
+            raise ValueError(msg)

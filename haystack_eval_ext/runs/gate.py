@@ -1,0 +1,358 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+A verdict for CI: fail on evidence of a regression, pass on evidence of none, inconclusive in between.
+
+| condition | fail | pass |
+|---|---|---|
+| `M drops 0.02` | the upper limit of the difference lies below -0.02 | the lower limit lies above -0.02 |
+| `M rises 0.02` | the lower limit lies above 0.02 | the upper limit lies below 0.02 |
+| `M < 0.8`, `M <= 0.8` | the upper limit of the mean lies below 0.8 | the lower limit lies above 0.8 |
+| `M > 0.1`, `M >= 0.1` | the lower limit lies above 0.1 | the upper limit lies below 0.1 |
+
+A mean's limit on the number itself belongs to the side that the condition names: `<=` fails there, `<` passes. Rows
+that failed (a judge outage) leave the outcome open if it could be another one had they been judged, whatever their
+scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from haystack_eval_ext.runs._conditions import Condition, parse_condition
+from haystack_eval_ext.runs._metric_comparison import metric_side
+from haystack_eval_ext.runs._power import rows_needed, rows_to_decide
+from haystack_eval_ext.runs._scored import nearest
+from haystack_eval_ext.runs._spread import check_confidence
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from haystack_eval_ext.runs._metric_comparison import MetricComparison, MetricSide
+    from haystack_eval_ext.runs._scored import Bounds, ScoredRun
+    from haystack_eval_ext.runs._spread import Interval
+    from haystack_eval_ext.runs.comparison import Comparison
+
+__all__ = [
+    "Condition",
+    "GateResult",
+    "Outcome",
+    "check_comparison",
+    "check_run",
+    "exit_code",
+    "markdown_table",
+    "overall_outcome",
+    "parse_condition",
+]
+
+Outcome = Literal["pass", "fail", "inconclusive"]
+
+_INCONCLUSIVE_CODES = {"pass": 0, "warn": 0, "fail": 3}
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """
+    What a gate says of one condition.
+
+    :param condition: The condition.
+    :param outcome: "pass", "fail" or "inconclusive".
+    :param reason: Why, in one line.
+    :param value: The mean, or the change from base to new; None without a score.
+    :param interval: Its confidence interval; None if there is none.
+    :param rows: The rows behind it.
+    :param failed: The rows that could not be judged.
+    :param rows_needed: About how many questions would decide, if more questions could.
+    """
+
+    condition: Condition
+    outcome: Outcome
+    reason: str
+    value: float | None
+    interval: Interval | None
+    rows: int
+    failed: int
+    rows_needed: int | None
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What a condition is checked against."""
+
+    value: float | None
+    interval: Interval | None
+    rows: int
+    left_out: int
+    failed: int
+    bounds: Bounds | None
+    confidence: float
+    power: float
+    by_mean: bool
+    tolerate_failed: float
+
+
+def check_run(
+    run: ScoredRun,
+    conditions: Iterable[str | Condition],
+    *,
+    by_mean: bool = False,
+    tolerate_failed: float = 0.0,
+    confidence: float = 0.95,
+    power: float = 0.9,
+) -> list[GateResult]:
+    """
+    Check the means of one run.
+
+    ```python
+    from haystack_eval_ext.runs.comparison import MetricRows, ScoredRun
+    from haystack_eval_ext.runs.gate import check_run
+
+    rows = MetricRows([1.0] * 36 + [0.0] * 4, ["scored"] * 40)
+    run = ScoredRun("nightly", [f"q{number}" for number in range(40)], {"faithfulness": rows})
+    for result in check_run(run, ["faithfulness < 0.6", "faithfulness < 0.85"]):
+        print(result.outcome, result.rows_needed)
+    # pass None
+    # inconclusive 483
+    ```
+
+    :param run: The run.
+    :param conditions: What fails it, such as `"faithfulness < 0.8"`.
+    :param by_mean: Go by the mean alone, without an interval.
+    :param tolerate_failed: The share of failed rows that are taken to be like the others.
+    :param confidence: That of the intervals.
+    :param power: The chance to decide that `rows_needed` stands for.
+    :returns: One result a condition.
+    :raises ValueError: If a condition names no metric of the run, or takes two runs, or a parameter is out of its
+        range.
+    """
+    _check(confidence, tolerate_failed)
+    results = []
+    for condition in _parsed(conditions):
+        if condition.is_change:
+            msg = (
+                f"'{condition}' compares two runs, but here is one: use 'METRIC < NUMBER', or compare with a base run."
+            )
+            raise ValueError(msg)
+        _check_metric(condition, run.metrics)
+        side = metric_side(run.metrics[condition.metric], clusters=run.clusters, confidence=confidence)
+        results.append(_check_level(condition, side, (confidence, power, by_mean, tolerate_failed)))
+    return results
+
+
+def check_comparison(
+    comparison: Comparison,
+    conditions: Iterable[str | Condition],
+    *,
+    by_mean: bool = False,
+    tolerate_failed: float = 0.0,
+) -> list[GateResult]:
+    """
+    Check the changes between two runs; a condition on a mean is checked on the new run's compared rows.
+
+    :param comparison: The comparison, with its confidence and power.
+    :param conditions: What fails it, such as `"ranking.R@10 drops 0.02"`.
+    :param by_mean: Go by the means alone, without an interval.
+    :param tolerate_failed: The share of failed rows that are taken to be like the others.
+    :returns: One result a condition.
+    :raises ValueError: If a condition names no metric that both runs have, or a parameter is out of its range.
+    """
+    _check(comparison.confidence, tolerate_failed)
+    how = comparison.confidence, comparison.power, by_mean, tolerate_failed
+    results = []
+    for condition in _parsed(conditions):
+        _check_metric(condition, comparison.metrics)
+        metric = comparison.metrics[condition.metric]
+        check = (
+            _check_change(condition, metric, how) if condition.is_change else _check_level(condition, metric.new, how)
+        )
+        results.append(check)
+    return results
+
+
+def overall_outcome(results: Sequence[GateResult]) -> Outcome:
+    """
+    Give the outcome of a whole gate.
+
+    :param results: Its results.
+    :returns: "fail" if one fails, else "inconclusive" if one is, else "pass".
+    """
+    outcomes = {result.outcome for result in results}
+    return "fail" if "fail" in outcomes else "inconclusive" if "inconclusive" in outcomes else "pass"
+
+
+def exit_code(outcome: Outcome, inconclusive: Literal["pass", "warn", "fail"] = "warn") -> int:
+    """
+    Give the exit code of a gate.
+
+    :param outcome: Its outcome.
+    :param inconclusive: What an inconclusive outcome counts as.
+    :returns: 0 for pass, 1 for fail; for inconclusive 0, or 3 if that counts as a failure.
+    :raises ValueError: If a parameter is something else.
+    """
+    if outcome not in ("pass", "fail", "inconclusive") or inconclusive not in _INCONCLUSIVE_CODES:
+        msg = (
+            "outcome must be 'pass', 'fail' or 'inconclusive', and inconclusive 'pass', 'warn' or 'fail', but they are "
+            f"{outcome!r} and {inconclusive!r}."
+        )
+        raise ValueError(msg)
+    return _INCONCLUSIVE_CODES[inconclusive] if outcome == "inconclusive" else int(outcome == "fail")
+
+
+def markdown_table(results: Sequence[GateResult]) -> str:
+    """
+    Write the results as a table for a pull request.
+
+    :param results: The results of a gate.
+    :returns: Markdown.
+    """
+    marks = {"pass": "✅ pass", "fail": "❌ fail", "inconclusive": "⚠️ inconclusive"}
+    lines = ["| fails if | outcome | value | interval | questions | reason |", "|---|---|---|---|---|---|"]
+    for result in results:
+        change = result.condition.is_change
+        cells = [
+            f"`{result.condition}`",
+            marks[result.outcome],
+            "–" if result.value is None else _number(result.value, signed=change),
+            "–" if result.interval is None else _limits(result.interval, signed=change),
+            str(result.rows),
+            result.reason,
+        ]
+        lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _parsed(conditions: Iterable[str | Condition]) -> list[Condition]:
+    if isinstance(conditions, str):
+        conditions = [conditions]
+    return [each if isinstance(each, Condition) else parse_condition(each) for each in conditions]
+
+
+def _check(confidence: float, tolerate_failed: float) -> None:
+    check_confidence(confidence)
+    if not 0 <= tolerate_failed <= 1:
+        msg = f"tolerate_failed must be a share from 0 to 1, but is {tolerate_failed!r}."
+        raise ValueError(msg)
+
+
+def _check_metric(condition: Condition, known: Collection[str]) -> None:
+    if condition.metric not in known:
+        msg = f"'{condition}' names no metric of the run ({nearest(condition.metric, known)})."
+        raise ValueError(msg)
+
+
+def _check_level(condition: Condition, side: MetricSide, how: tuple[float, float, bool, float]) -> GateResult:
+    estimate = side.estimate
+    evidence = _Evidence(
+        estimate.mean, estimate.interval, estimate.rows, estimate.left_out, side.failed, side.bounds, *how
+    )
+    needed = None
+    if estimate.mean is not None and estimate.standard_error is not None:
+        variance = estimate.rows * estimate.standard_error**2
+        null = None
+        if estimate.bounded and 0 < condition.value < 1:
+            inside = estimate.mean * (1 - estimate.mean)
+            units = estimate.clusters or estimate.rows
+            relative = variance / inside if inside and variance else estimate.rows / units
+            null = condition.value * (1 - condition.value) * relative
+        distance = estimate.mean - condition.value
+        needed = rows_needed(
+            variance, distance, confidence=evidence.confidence, power=evidence.power, null_variance=null
+        )
+    return _decide(condition, evidence, needed)
+
+
+def _check_change(condition: Condition, metric: MetricComparison, how: tuple[float, float, bool, float]) -> GateResult:
+    difference = metric.difference
+    failed = metric.bounds.failed if metric.bounds else max(metric.base.failed, metric.new.failed)
+    evidence = _Evidence(
+        difference.mean, difference.interval, difference.rows, difference.left_out, failed, metric.bounds, *how
+    )
+    needed, plan, variance = None, "", difference.row_variance
+    if variance and difference.mean is not None and difference.interval is not None:
+        odds = {"confidence": evidence.confidence, "power": evidence.power}
+        needed = rows_to_decide(difference, condition.value, **odds)
+        passing = rows_needed(variance, condition.value, **odds)
+        if condition.value and difference.ties == difference.rows:
+            # As long as no score changes, the limits shrink with the rows, not with their root.
+            passing = int((difference.rows + 2) * difference.interval.high / condition.value)
+        if needed is not None and needed <= difference.rows:
+            # The change lies near the margin itself, which takes more to tell apart than no change at all.
+            needed = rows_needed(variance, difference.mean - condition.limit, **odds)
+        elif needed is not None:
+            turn = condition.relation.removesuffix("s")
+            plan = f"without a change about {passing} would pass, with a {turn} of twice that about {needed} would fail"
+    return _decide(condition, evidence, needed, plan)
+
+
+def _decide(condition: Condition, evidence: _Evidence, needed: int | None, plan: str = "") -> GateResult:
+    failed = evidence.failed
+    outcome, why = _outcome(condition, evidence), ""
+    with_failed = _outcome(condition, evidence, with_failed=True)
+    by_failed = f"the scores of {failed} rows that could not be judged could change that"
+    if outcome not in ("inconclusive", with_failed):
+        outcome, needed = "inconclusive", None
+        why = by_failed
+    elif outcome != "inconclusive":
+        needed = None
+    elif evidence.value is None:
+        why = "no row has a score" + (" in both runs" if condition.is_change else "")
+    elif evidence.interval is None:
+        why = "too little to tell how far the mean can be off"
+    elif needed is None:
+        why = "no number of questions like these would decide"
+    else:
+        plan = plan or f"about {needed} like these would decide"
+        why = f"{evidence.rows} questions are too few: {plan}"
+    parts = [] if evidence.value is None else [_measured(condition, evidence)]
+    parts += [why] if why else []
+    if failed and why != by_failed:
+        parts.append(f"{failed} rows could not be judged")
+    if evidence.left_out > failed:
+        parts.append(f"{evidence.left_out - failed} rows without a score were left out")
+    return GateResult(
+        condition=condition,
+        outcome=outcome,
+        reason=f"{outcome}: {'; '.join(parts)}",
+        value=evidence.value,
+        interval=None if evidence.by_mean else evidence.interval,
+        rows=evidence.rows,
+        failed=failed,
+        rows_needed=needed,
+    )
+
+
+def _outcome(condition: Condition, evidence: _Evidence, *, with_failed: bool = False) -> Outcome:
+    """The outcome for the scored rows, or the one that holds whatever the failed rows would have scored."""
+    interval = evidence.interval
+    if evidence.value is None or (interval is None and not evidence.by_mean):
+        return "inconclusive"
+    low, high = (evidence.value, evidence.value) if evidence.by_mean or interval is None else interval[:2]
+    bounds = evidence.bounds
+    if with_failed and bounds and bounds.failed > evidence.tolerate_failed * (evidence.rows + bounds.failed):
+        low += bounds.lowest - evidence.value
+        high += bounds.highest - evidence.value
+    if condition.is_change and not evidence.by_mean and (condition.is_at(low) or condition.is_at(high)):
+        return "inconclusive"
+    fails = {condition.fails_at(low), condition.fails_at(high)}
+    return "inconclusive" if len(fails) > 1 else "fail" if fails.pop() else "pass"
+
+
+def _measured(condition: Condition, evidence: _Evidence) -> str:
+    change = condition.is_change
+    value = _number(evidence.value or 0.0, signed=change)
+    text = f"{condition.metric} {'changed by' if change else 'is'} {value}"
+    if evidence.by_mean or evidence.interval is None:
+        return text
+    return f"{text} ({evidence.confidence * 100:g} % {_limits(evidence.interval, signed=change)})"
+
+
+def _number(value: float, *, signed: bool) -> str:
+    # Small margins need their digits; -0.000 says nothing.
+    text = f"{value:+.4f}" if signed else f"{value:.4f}"
+    return text.lstrip("+-") if float(text) == 0 else text
+
+
+def _limits(interval: Interval, *, signed: bool) -> str:
+    return f"{_number(interval.low, signed=signed)} to {_number(interval.high, signed=signed)}"

@@ -1,0 +1,307 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions as users write them, the three outcomes at their edges, outages, exit codes and the table."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haystack_eval_ext.runs.comparison import ScoredRun, compare
+from haystack_eval_ext.runs.gate import (
+    Condition,
+    GateResult,
+    check_comparison,
+    check_run,
+    exit_code,
+    markdown_table,
+    overall_outcome,
+    parse_condition,
+)
+from haystack_eval_ext.runs.statistics import mean_interval, paired_difference, rows_to_decide, wilson_interval
+from scored_runs import ERROR, NOT_RUN, UNDEFINED, clusters_of, rows, run
+
+
+@pytest.mark.parametrize(
+    ("text", "metric", "relation", "value"),
+    [
+        ("faithfulness < 0.8", "faithfulness", "<", 0.8),
+        ("faithfulness<.8", "faithfulness", "<", 0.8),
+        ("  a <= 1 ", "a", "<=", 1.0),
+        ("a >= -1e-3", "a", ">=", -0.001),
+        ("a > +2.", "a", ">", 2.0),
+        ("recall@10 drops 0.02", "recall@10", "drops", 0.02),
+        ("ranking.R@10 rises by 0.02", "ranking.R@10", "rises", 0.02),
+        ("ranking.ERR(max_grade=4)@20 drops 0", "ranking.ERR(max_grade=4)@20", "drops", 0.0),
+        ("nDCG(gain='exponential', k = 5)@10 < 0.5", "nDCG(gain='exponential', k = 5)@10", "<", 0.5),
+        ("share > 3 > 0.5", "share > 3", ">", 0.5),
+        ("price drops 3 drops 1", "price drops 3", "drops", 1.0),
+        ("正解率 < 0.5", "正解率", "<", 0.5),
+    ],
+)
+def test_conditions_are_read(text: str, metric: str, relation: str, value: float) -> None:
+    condition = parse_condition(text)
+    assert condition == Condition(metric, relation, value)  # type: ignore[arg-type]
+    assert parse_condition(str(condition)) == condition
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "faithfulness",
+        "< 0.8",
+        "a < b",
+        "a < nan",
+        "a < 1e999",
+        "a == 1",
+        "a drops",
+        "adrops 1",
+        "a < 80%",
+        "a falls 1",
+    ],
+)
+def test_what_is_no_condition_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"A condition must be 'METRIC < NUMBER' \(or <=, >, >=\)"):
+        parse_condition(text)
+
+
+def test_margins_below_0_and_other_types_are_refused() -> None:
+    with pytest.raises(ValueError, match="margin of a change must be at least 0, but is -"):
+        parse_condition("a drops -0.02")
+    with pytest.raises(TypeError, match="A condition must be text"):
+        parse_condition(0.8)  # type: ignore[arg-type]
+
+
+def check(scores: list[Any], condition: str, **options: Any) -> GateResult:
+    return check_run(run(scores, clusters=options.pop("clusters", None)), [condition], **options)[0]
+
+
+def change(base: list[Any], new: list[Any], condition: str, **options: Any) -> GateResult:
+    return check_comparison(compare(run(base), run(new), resamples=0), [condition], **options)[0]
+
+
+# Wilson's interval of 90 in 100: .8256 to .9448
+NINETY = [1.0] * 90 + [0.0] * 10
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcome"),
+    [
+        ("m < 0.82", "pass"),
+        ("m < 0.83", "inconclusive"),
+        ("m < 0.94", "inconclusive"),
+        ("m < 0.95", "fail"),
+        ("m <= 0.95", "fail"),
+        ("m > 0.95", "pass"),
+        ("m > 0.94", "inconclusive"),
+        ("m > 0.82", "fail"),
+        ("m >= 0.82", "fail"),
+    ],
+)
+def test_one_run_is_judged_by_its_interval(condition: str, outcome: str) -> None:
+    result = check(NINETY, condition)
+    assert result.outcome == outcome
+    assert result.reason.startswith(f"{outcome}: m is 0.9000 (95 % 0.8256 to 0.9448)")
+    assert (result.rows_needed is not None) == (outcome == "inconclusive")
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcome"),
+    [("m < 0.9", "pass"), ("m <= 0.9", "fail"), ("m > 0.9", "pass"), ("m >= 0.9", "fail"), ("m < 0.91", "fail")],
+)
+def test_without_an_interval_the_mean_decides(condition: str, outcome: str) -> None:
+    result = check(NINETY, condition, by_mean=True)
+    assert (result.outcome, result.interval) == (outcome, None)
+    assert "%" not in result.reason
+
+
+# 20 up and 40 down of 600: -20/602 ± 1.96 sqrt((62/602 - (20/602)²)/602) = -.0332 ± .0255
+BASE, NEW = [0.0] * 20 + [1.0] * 580, [1.0] * 20 + [0.0] * 40 + [1.0] * 540
+
+
+@pytest.mark.parametrize(
+    ("condition", "outcome"),
+    [
+        ("m drops 0.005", "fail"),
+        ("m drops 0.01", "inconclusive"),
+        ("m drops 0.05", "inconclusive"),
+        ("m drops 0.06", "pass"),
+        ("m rises 0.01", "pass"),
+    ],
+)
+def test_a_change_is_judged_by_the_interval_of_the_difference(condition: str, outcome: str) -> None:
+    result = change(BASE, NEW, condition)
+    assert result.outcome == outcome
+    assert result.reason.startswith(f"{outcome}: m changed by -0.0333 (95 % -0.0587 to -0.0077)")
+    mirrored = change(NEW, BASE, condition.replace("drops", "?").replace("rises", "drops").replace("?", "rises"))
+    assert mirrored.outcome == outcome
+
+
+def test_the_limit_itself_is_neither_pass_nor_fail() -> None:
+    difference = paired_difference(BASE, NEW)
+    assert difference.interval is not None
+    for limit in difference.interval[:2]:
+        comparison = compare(run(BASE), run(NEW), resamples=0)
+        assert check_comparison(comparison, [Condition("m", "drops", -limit)])[0].outcome == "inconclusive"
+
+
+def test_a_change_by_the_mean_ignores_rounding() -> None:
+    assert 0.88 - 0.9 < -0.02
+    base, new = [0.9] * 4, [0.88] * 4
+    assert change(base, new, "m drops 0.02", by_mean=True).outcome == "pass"
+    assert change(base, new, "m drops 0.019", by_mean=True).outcome == "fail"
+
+
+def test_few_questions_are_inconclusive_and_the_reason_says_how_many_it_takes() -> None:
+    base, new = [0.0] * 2 + [1.0] * 38, [1.0] * 2 + [0.0] * 2 + [1.0] * 36
+    result = change(base, new, "m drops 0.02")
+    assert result.outcome == "inconclusive"
+    assert result.rows_needed == rows_to_decide(paired_difference(base, new), 0.02)
+    # (1.959964 + 1.281552)² · 40 · (6/42)/42 / .0004 = 3573.9
+    plan = f"without a change about 3574 would pass, with a drop of twice that about {result.rows_needed} would fail"
+    assert result.reason.endswith(f"40 questions are too few: {plan}")
+    single = check([1.0] * 34 + [0.0] * 6, "m < 0.8")
+    # Wilson's null variance .8 · .2, variance .85 · .15 · 40/39, difference .05, z of .975 and .9
+    expected = ((1.959964 * (0.16 * 40 / 39) ** 0.5 + 1.281552 * (0.1275 * 40 / 39) ** 0.5) / 0.05) ** 2
+    assert single.rows_needed == pytest.approx(expected, abs=1)
+    assert single.reason.endswith(f"40 questions are too few: about {single.rows_needed} like these would decide")
+
+
+def test_unchanged_scores_pass_once_there_are_enough_of_them() -> None:
+    result = change([1.0] * 40, [1.0] * 40, "m drops 0.02")
+    assert result.outcome == "inconclusive"
+    # z sqrt(2) / .02 = 138.6
+    assert "40 questions are too few: without a change about 138 would pass" in result.reason
+    assert change([1.0] * 138, [1.0] * 138, "m drops 0.02").outcome == "pass"
+
+
+def test_a_change_near_the_margin_takes_more_than_the_plan() -> None:
+    comparison = compare(run(BASE * 3), run(NEW * 3), resamples=0)
+    result = check_comparison(comparison, ["m drops 0.035"])[0]
+    assert result.outcome == "inconclusive"
+    assert result.rows_needed is not None
+    assert result.rows_needed > 1800
+    never = check([1.0] * 8 + [0.0] * 2, "m < 0.8")
+    assert (never.outcome, never.rows_needed) == ("inconclusive", None)
+    assert "no number of questions like these would decide" in never.reason
+
+
+@pytest.mark.parametrize(
+    ("failed", "outcome"),
+    # .9448 at most for 100 rows; with f rows that would all have got 1: .9448 + (90 + f)/(100 + f) - .9
+    [(0, "fail"), (1, "fail"), (4, "fail"), (40, "inconclusive")],
+)
+def test_an_outage_is_inconclusive_where_the_failed_rows_could_turn_it(failed: int, outcome: str) -> None:
+    result = check([*NINETY, *[ERROR] * failed], "m < 0.951")
+    assert (result.outcome, result.failed) == (outcome, failed)
+    if outcome == "inconclusive":
+        assert "the scores of 40 rows that could not be judged could change that" in result.reason
+        assert result.rows_needed is None
+    assert check([*NINETY, *[ERROR] * failed], "m < 0.951", tolerate_failed=0.5).outcome == "fail"
+
+
+def test_an_outage_does_not_pass_a_change() -> None:
+    fine = [1.0, 0.0] * 300
+    few, many = fine[:-2] + [ERROR] * 2, fine[:-40] + [ERROR] * 40
+    assert change(fine, few, "m drops 0.02").outcome == "pass"
+    result = change(fine, many, "m drops 0.02")
+    assert result.outcome == "inconclusive"
+    assert "the scores of 40 rows that could not be judged could change that" in result.reason
+    assert change(fine, many, "m drops 0.02", tolerate_failed=0.1).outcome == "pass"
+    assert change(fine, many, "m drops 0.02", by_mean=True).outcome == "inconclusive"
+    # A budget that ran out on one side only is the same.
+    assert change(fine, fine[:-40] + [NOT_RUN] * 40, "m drops 0.02").outcome == "inconclusive"
+    assert change(fine[:-40] + [NOT_RUN] * 40, fine[:-40] + [NOT_RUN] * 40, "m drops 0.02").outcome == "pass"
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "reason"),
+    [
+        ([ERROR, ERROR], [1, 1], "inconclusive: no row has a score in both runs; 2 rows could not be judged"),
+        ([UNDEFINED], [1], "inconclusive: no row has a score in both runs; 1 rows without a score were left out"),
+        ([0.25], [0.5], "inconclusive: m changed by +0.2500; too little to tell how far the mean can be off"),
+    ],
+)
+def test_without_evidence_nothing_is_decided(base: list[Any], new: list[Any], reason: str) -> None:
+    assert change(base, new, "m drops 0.02").reason == reason
+
+
+def test_clusters_count() -> None:
+    scores = [1.0] * 270 + [0.0] * 30
+    assert check(scores, "m < 0.85").outcome == "pass"
+    clustered = check(scores, "m < 0.85", clusters=clusters_of(300, 30))
+    assert clustered.outcome == "inconclusive"
+    assert clustered.interval == mean_interval(scores, clusters=clusters_of(300, 30)).interval
+
+
+def test_a_mean_is_checked_in_a_comparison_too() -> None:
+    comparison = compare(run([1.0] * 100), run(NINETY), resamples=0)
+    results = check_comparison(comparison, ["m < 0.95", "m drops 0.3"])
+    assert [result.outcome for result in results] == ["fail", "pass"]
+    assert results[0].interval == wilson_interval(90, 100)
+
+
+def test_unpaired_runs_can_be_checked() -> None:
+    new = run(NINETY, ids=[f"other-{row}" for row in range(100)])
+    comparison = compare(run([1.0] * 100), new, unpaired=True)
+    assert [
+        result.outcome for result in check_comparison(comparison, ["m drops 0.01", "m drops 0.2", "m drops 0.1"])
+    ] == [
+        "fail",
+        "pass",
+        "inconclusive",
+    ]
+
+
+def test_metrics_that_are_not_there_are_named_with_the_nearest() -> None:
+    scored = ScoredRun("run", ["a"], {"ranking.R@10": rows([1]), "ranking.nDCG@10": rows([1])})
+    for text, near in (("R@10 < 1", "nearest: 'ranking.R@10'"), ("ranking.ndgc@10 < 1", "nearest: 'ranking.nDCG@10'")):
+        with pytest.raises(ValueError, match=rf"names no metric of the run \({near}"):
+            check_run(scored, [text])
+        with pytest.raises(ValueError, match=rf"names no metric of the run \({near}"):
+            check_comparison(compare(scored, scored), [text])
+    with pytest.raises(ValueError, match=r"\(there are: 'ranking.R@10', 'ranking.nDCG@10'\)"):
+        check_run(scored, ["x < 1"])
+    with pytest.raises(ValueError, match="compares two runs, but here is one"):
+        check_run(scored, ["ranking.R@10 drops 0.1"])
+    with pytest.raises(ValueError, match="tolerate_failed must be a share from 0 to 1, but is 5"):
+        check_run(scored, [], tolerate_failed=5)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "inconclusive", "code"),
+    [
+        ("pass", "fail", 0),
+        ("fail", "pass", 1),
+        ("inconclusive", "pass", 0),
+        ("inconclusive", "warn", 0),
+        ("inconclusive", "fail", 3),
+    ],
+)
+def test_exit_codes(outcome: Any, inconclusive: Any, code: int) -> None:
+    assert exit_code(outcome, inconclusive) == code
+    assert exit_code("inconclusive") == 0
+    with pytest.raises(ValueError, match="inconclusive 'pass', 'warn' or 'fail'"):
+        exit_code("pass", "block")  # type: ignore[arg-type]
+
+
+def test_one_failure_fails_the_gate_and_the_table_shows_all() -> None:
+    results = check_run(run(NINETY), ["m < 0.82", "m < 0.9", "m < 0.95"])
+    assert [overall_outcome(results[:count]) for count in range(4)] == ["pass", "pass", "inconclusive", "fail"]
+    table = markdown_table(results).splitlines()
+    assert table[0] == "| fails if | outcome | value | interval | questions | reason |"
+    assert table[2].startswith("| `m < 0.82` | ✅ pass | 0.9000 | 0.8256 to 0.9448 | 100 | pass: m is 0.9000")
+    assert [line.split(" | ")[1] for line in table[3:]] == ["⚠️ inconclusive", "❌ fail"]
+    odd = check_run(run([1.0], metric="a|b"), ["a|b < 0.5"])
+    assert markdown_table(odd).splitlines()[2].startswith(r"| `a\|b < 0.5` |")
+    assert markdown_table(check_run(run([0.5]), ["m < 0.7"])).splitlines()[2].split(" | ")[3] == "–"
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=60), st.floats(0, 0.5))
+def test_a_larger_margin_never_makes_it_worse(pairs: list[tuple[int, int]], margin: float) -> None:
+    base, new = map(list, zip(*pairs, strict=True))
+    order = ["fail", "inconclusive", "pass"]
+    smaller, larger = (change(base, new, f"m drops {size:.6f}").outcome for size in (margin, margin + 0.1))
+    assert order.index(smaller) <= order.index(larger)

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the gate does in many simulated runs, at the number of questions that it asks for itself."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from haystack_eval_ext.runs.comparison import compare
+from haystack_eval_ext.runs.gate import check_comparison, check_run
+from haystack_eval_ext.runs.statistics import paired_difference, rows_to_decide
+from scored_runs import clusters_of, run
+
+REPEATS = 200
+MARGIN = 0.05
+Pairs = tuple[Any, Any]
+
+
+def shares(chance: np.random.Generator, rows: int, drop: float) -> Pairs:
+    """0/1 scores of which 6 % change by chance, half of them either way."""
+    kind, same = chance.random(rows), (chance.random(rows) < 0.85) * 1.0
+    base = np.where(kind < 0.03 + drop, 1, np.where(kind < 0.06 + drop, 0, same))
+    return base, np.where(kind < 0.03 + drop, 0, np.where(kind < 0.06 + drop, 1, same))
+
+
+def steady(chance: np.random.Generator, rows: int, drop: float) -> Pairs:
+    """0/1 scores that change only if they drop."""
+    base = chance.random(rows) < 0.9
+    return base * 1.0, (base & (chance.random(rows) >= drop / 0.9)) * 1.0
+
+
+def graded(chance: np.random.Generator, rows: int, drop: float) -> Pairs:
+    """Scores that all change a little."""
+    base = chance.uniform(0.5, 0.6, rows)
+    return base, base + chance.uniform(-0.3, 0.3, rows) - drop
+
+
+def sparse(chance: np.random.Generator, rows: int, drop: float) -> Pairs:
+    """Scores of which 30 % change."""
+    base = chance.uniform(0.6, 0.65, rows)
+    return base, np.where(chance.random(rows) < 0.3, base + chance.uniform(-0.3, 0.3, rows) - drop / 0.3, base)
+
+
+def clustered(chance: np.random.Generator, rows: int, drop: float) -> Pairs:
+    """Scores that change together in documents of five questions."""
+    base = chance.uniform(0.5, 0.6, rows)
+    return base, base + np.repeat(chance.uniform(-0.2, 0.2, rows), 5)[:rows] + chance.uniform(-0.1, 0.1, rows) - drop
+
+
+def broken(chance: np.random.Generator, rows: int, drop: float) -> Pairs:
+    """Scores that all change a little, and some rows that lose everything in a drop."""
+    base = chance.uniform(0.5, 0.6, rows)
+    return base, np.where(chance.random(rows) < drop / 0.55, 0.0, base + chance.uniform(-0.1, 0.1, rows))
+
+
+WORLDS: dict[str, Callable[[np.random.Generator, int, float], Pairs]] = {
+    world.__name__: world for world in (shares, steady, graded, sparse, clustered, broken)
+}
+
+
+def outcomes(world: str, rows: int, drop: float, repeats: int = REPEATS) -> Counter[str]:
+    chance = np.random.default_rng(5)
+    counts: Counter[str] = Counter()
+    clusters = clusters_of(rows, 5) if world == "clustered" else None
+    for _ in range(repeats):
+        base, new = WORLDS[world](chance, rows, drop)
+        comparison = compare(run(base.tolist(), clusters=clusters), run(new.tolist(), clusters=clusters), resamples=0)
+        counts[check_comparison(comparison, [f"m drops {MARGIN}"])[0].outcome] += 1
+    return counts
+
+
+def planned(world: str) -> int:
+    """The number of rows that a large pilot without a drop asks for, in whole clusters."""
+    base, new = WORLDS[world](np.random.default_rng(9), 5000, 0.0)
+    clusters = clusters_of(5000, 5) if world == "clustered" else None
+    rows = rows_to_decide(paired_difference(base, new, clusters=clusters, resamples=0), MARGIN)
+    assert rows is not None
+    return -(-rows // 5) * 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", WORLDS)
+def test_at_the_planned_size_the_gate_decides(world: str) -> None:
+    rows = planned(world)
+    unchanged, dropped = outcomes(world, rows, 0.0), outcomes(world, rows, 2 * MARGIN)
+    assert unchanged["pass"] >= 0.8 * REPEATS
+    assert unchanged["fail"] <= 0.05 * REPEATS
+    assert dropped["fail"] >= 0.8 * REPEATS
+    assert dropped["pass"] <= 0.05 * REPEATS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("rows", [40, 300])
+def test_unchanged_code_hardly_ever_fails(world: str, rows: int) -> None:
+    assert outcomes(world, rows, 0.0, 1000)["fail"] <= 50
+
+
+@pytest.mark.parametrize("world", ["shares", "steady"])
+def test_forty_questions_are_too_few_for_0_1_scores(world: str) -> None:
+    base, new = WORLDS[world](np.random.default_rng(1), 40, 0.0)
+    result = check_comparison(compare(run(base.tolist()), run(new.tolist()), resamples=0), ["m drops 0.02"])[0]
+    assert result.outcome == "inconclusive"
+    assert result.rows_needed is not None
+    assert result.rows_needed > 300
+    assert f"about {result.rows_needed} would fail" in result.reason
+
+
+@pytest.mark.slow
+def test_a_drop_of_the_margin_itself_is_decided_wrongly_at_most_as_often_as_the_confidence_says() -> None:
+    counts = outcomes("shares", 600, MARGIN, 1000)
+    assert counts["inconclusive"] >= 900
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mean", "outcome"), [(0.9, "pass"), (0.7, "fail")])
+def test_one_run_is_decided_at_the_size_that_a_pilot_names(mean: float, outcome: str) -> None:
+    chance = np.random.default_rng(3)
+    pilot = check_run(run([1.0] * round(20 * mean) + [0.0] * (20 - round(20 * mean))), ["m < 0.8"])[0]
+    assert pilot.outcome == "inconclusive"
+    assert pilot.rows_needed is not None
+    found: Counter[str] = Counter(
+        check_run(run(((chance.random(pilot.rows_needed) < mean) * 1.0).tolist()), ["m < 0.8"])[0].outcome
+        for _ in range(REPEATS)
+    )
+    assert found[outcome] >= 0.8 * REPEATS

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How often 95 % intervals hold the truth, in seeded simulations; fast enough for every run of the tests."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from haystack_eval_ext.runs.statistics import Interval, mean_interval, paired_difference, unpaired_difference
+
+Chance = np.random.Generator
+REPEATS = 2000
+
+
+def coverage(truth: float, interval: Callable[[Chance], Interval | None], repeats: int = REPEATS) -> float:
+    chance = np.random.default_rng(11)
+    intervals = [interval(chance) for _ in range(repeats)]
+    return sum(found is not None and found.low <= truth <= found.high for found in intervals) / repeats
+
+
+def share(p: float) -> Callable[[Chance, int], Any]:
+    return lambda chance, rows: (chance.random(rows) < p) * 1.0
+
+
+def mostly(value: float, p: float) -> Callable[[Chance, int], Any]:
+    """One value most of the time, else uniform from 0 to 1: skewed, as recall and faithfulness are."""
+    return lambda chance, rows: np.where(chance.random(rows) < p, value, chance.random(rows))
+
+
+SKEWED = {
+    "mostly 1": (mostly(1, 0.9), 0.9 + 0.05),
+    "nearly always 1": (mostly(1, 0.97), 0.97 + 0.015),
+    "mostly 0": (mostly(0, 0.9), 0.05),
+    "beta(9, 0.5)": (lambda chance, rows: chance.beta(9, 0.5, rows), 9 / 9.5),
+    "beta(1, 20)": (lambda chance, rows: chance.beta(1, 20, rows), 1 / 21),
+}
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9, 0.95])
+@pytest.mark.parametrize(("rows", "low", "high"), [(30, 0.91, 0.98), (300, 0.93, 0.97)])
+def test_mean_of_shares(p: float, rows: int, low: float, high: float) -> None:
+    assert low <= coverage(p, lambda chance: mean_interval(share(p)(chance, rows)).interval) <= high
+
+
+@pytest.mark.parametrize("kind", SKEWED)
+def test_mean_of_bounded_skewed_scores(kind: str) -> None:
+    draw, truth = SKEWED[kind]
+    assert 0.93 <= coverage(truth, lambda chance: mean_interval(draw(chance, 300)).interval) <= 0.97
+
+
+def test_a_plain_t_interval_would_not_do() -> None:
+    # The harness finds what is wrong: 79 % at n = 30 and p = .95.
+    assert coverage(0.95, lambda chance: mean_interval(share(0.95)(chance, 30), method="t").interval) < 0.85
+
+
+def test_mean_of_clusters() -> None:
+    def interval(chance: Chance, *, honest: bool) -> Interval | None:
+        # 60 documents with 3 to 8 questions each; a document's questions share its difficulty.
+        clusters = np.repeat(np.arange(60), chance.integers(3, 9, 60))
+        scores = np.where(chance.random(len(clusters)) < chance.beta(2.7, 0.3, 60)[clusters], 1.0, 0.0)
+        return mean_interval(scores, clusters=clusters.tolist() if honest else None).interval
+
+    assert 0.93 <= coverage(0.9, lambda chance: interval(chance, honest=True)) <= 0.97
+    assert coverage(0.9, lambda chance: interval(chance, honest=False)) < 0.85
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "low", "high"),
+    # Where hardly a row changes, an interval can only be too wide.
+    [(0.01, 0.01, 0.95, 1), (0.02, 0.06, 0.93, 0.97), (0.1, 0.2, 0.93, 0.97), (0, 0.04, 0.93, 0.98)],
+)
+def test_paired_shares(up: float, down: float, low: float, high: float) -> None:
+    def interval(chance: Chance) -> Interval | None:
+        kind, same = chance.random(300), (chance.random(300) < 0.8) * 1.0
+        base = np.where(kind < up, 0, np.where(kind < up + down, 1, same))
+        new = np.where(kind < up, 1, np.where(kind < up + down, 0, same))
+        return paired_difference(base, new, resamples=0).interval
+
+    assert low <= coverage(up - down, interval) <= high
+
+
+@pytest.mark.parametrize(
+    ("changing", "rows", "high"), [(1.0, 40, 0.97), (1.0, 300, 0.97), (0.3, 300, 0.97), (0.05, 300, 0.98)]
+)
+def test_paired_graded_scores(changing: float, rows: int, high: float) -> None:
+    def interval(chance: Chance) -> Interval | None:
+        base = chance.uniform(0.5, 1, rows)
+        new = np.where(chance.random(rows) < changing, base - 0.5 * chance.random(rows), base)
+        return paired_difference(base, new, resamples=0).interval
+
+    assert 0.93 <= coverage(-0.25 * changing, interval) <= high
+
+
+@pytest.mark.parametrize("documents", [12, 60])
+def test_paired_clusters(documents: int) -> None:
+    def interval(chance: Chance) -> Interval | None:
+        clusters = np.repeat(np.arange(documents), chance.integers(3, 9, documents))
+        base = chance.random(len(clusters))
+        new = base + chance.normal(0, 0.1, documents)[clusters] + chance.normal(0, 0.05, len(clusters))
+        return paired_difference(base, new, clusters=clusters.tolist(), resamples=0).interval
+
+    assert 0.93 <= coverage(0, interval) <= 0.97
+
+
+def test_unpaired() -> None:
+    def interval(chance: Chance) -> Interval | None:
+        return unpaired_difference(share(0.9)(chance, 200), share(0.8)(chance, 300)).interval
+
+    assert 0.93 <= coverage(-0.1, interval) <= 0.97
