@@ -22,6 +22,7 @@ LAYERS = (
     (
         "_embedding",
         "_formulas",
+        "_models",
         "_parameters",
         "_resources",
         "_rows",

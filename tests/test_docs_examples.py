@@ -9,6 +9,7 @@ import pytest
 
 import haystack_eval_ext
 import models
+import nli_models
 from examples_in_text import check_example, expected_output, python_blocks
 
 PACKAGE = Path(haystack_eval_ext.__file__).parent
@@ -47,6 +48,8 @@ def test_examples_are_found() -> None:
 def test_example_in_code(block: str) -> None:
     if "SASEvaluator" in block and not models.HAVE_MINILM:
         pytest.skip(models.NO_MINILM)
+    if "NLIFaithfulnessEvaluator" in block and not nli_models.HAVE_NLI:
+        pytest.skip(nli_models.NO_NLI)
     check_example(block)
 
 

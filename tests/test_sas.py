@@ -198,14 +198,14 @@ def test_each_different_text_or_pair_is_computed_once(kind: str, monkeypatch: py
     evaluator = make(kind)
     evaluator.warm_up()
     method = "encode" if kind == "bi-encoder" else "predict"
-    original: Callable[..., Any] = getattr(evaluator._similarity_model, method)
+    original: Callable[..., Any] = getattr(evaluator._loaded, method)
     seen: list[Any] = []
 
     def record(texts: list[Any], **options: Any) -> Any:
         seen.extend(texts)
         return original(texts, **options)
 
-    monkeypatch.setattr(evaluator._similarity_model, method, record)
+    monkeypatch.setattr(evaluator._loaded, method, record)
     result = evaluator.run([["a", "b"], ["a"], ["c", "a"], []], ["a", "c", "c", "a"])
     pairs = {("a", "a"), ("a", "b"), ("c", "a"), ("c", "c")}
     assert sorted(seen) == sorted({"a", "b", "c"} if method == "encode" else pairs)
@@ -258,7 +258,7 @@ def test_a_model_that_gives_no_number_is_an_error_of_its_rows(monkeypatch: pytes
     evaluator.warm_up()
     vectors = {"a": [1.0, 0.0], "b": [3.0, 4.0], "broken": [math.nan, 0.0], "zero": [0.0, 0.0]}
     encode = lambda texts, **_: np.array([vectors[text] for text in texts], dtype=np.float16)  # noqa: E731
-    monkeypatch.setattr(evaluator._similarity_model, "encode", encode)
+    monkeypatch.setattr(evaluator._loaded, "encode", encode)
     result = evaluator.run(["b", "broken", "zero"], ["a", "a", "a"])
     assert result["statuses"] == ["scored", "error", "undefined"]
     assert result["individual_scores"] == [pytest.approx(0.6), pytest.approx(math.nan, nan_ok=True), 0.0]

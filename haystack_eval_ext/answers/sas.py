@@ -3,7 +3,6 @@
 """Semantic answer similarity. Source: Risch et al., MRQA 2021, doi:10.18653/v1/2021.mrqa-1.15."""
 
 import asyncio
-import threading
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +11,17 @@ from haystack.utils import ComponentDevice
 from haystack.utils.auth import Secret
 from numpy.typing import NDArray
 
+from haystack_eval_ext._models import (
+    LoadedOnce,
+    check_device,
+    check_text,
+    check_token,
+    classifier_labels,
+    sigmoid,
+    softmax,
+)
 from haystack_eval_ext._parameters import check_flag, check_integer
-from haystack_eval_ext._rows import answer_rows, describe
+from haystack_eval_ext._rows import answer_rows
 from haystack_eval_ext._scores import OnUndefined, check_on_undefined
 from haystack_eval_ext.answers._base import Answers, References
 from haystack_eval_ext.answers._similarity import (
@@ -29,39 +37,8 @@ _INSTALL = 'SASEvaluator needs sentence-transformers and torch. Run: pip install
 Mapping = Literal["cosine", "none", "sigmoid", "softmax"]
 
 
-def sigmoid(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """
-    Map logits to 0..1.
-
-    :param logits: Any finite numbers.
-    :returns: 1 / (1 + exp(-logit)), without overflow at either end.
-    """
-    small = np.exp(-np.abs(logits))
-    return np.where(logits >= 0, 1.0, small) / (1.0 + small)
-
-
-def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """
-    Map the logits of each row to probabilities.
-
-    :param logits: One row a pair, one column a label.
-    :returns: Probabilities that sum to 1 in each row.
-    """
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-
-def _check_name(name: str, value: object, *, expected: str) -> None:
-    if not isinstance(value, str):
-        msg = f"{name} must be {expected}, but is {describe(value)}."
-        raise TypeError(msg)
-    if not value.strip():
-        msg = f"{name} must be {expected}, but is an empty text."
-        raise ValueError(msg)
-
-
 @component
-class SASEvaluator:
+class SASEvaluator(LoadedOnce):
     """
     Scores how close in meaning an answer is to the best of its references. From 0 to 1, or -1 to 1, higher is better.
 
@@ -112,20 +89,12 @@ class SASEvaluator:
         :raises ValueError: If a parameter has no such value, or a text is empty.
         :raises TypeError: If a parameter is of another type.
         """
-        _check_name("model", model, expected="the name of a model on the Hugging Face hub, or a folder")
+        check_text("model", model, expected="the name of a model on the Hugging Face hub, or a folder")
         check_integer("batch_size", batch_size, minimum=1)
-        if not isinstance(device, ComponentDevice | None):
-            msg = (
-                'device must be a ComponentDevice, such as ComponentDevice.from_str("cpu"), or None, but is '
-                f"{describe(device)}."
-            )
-            raise TypeError(msg)
-        if not isinstance(token, Secret | None):
-            # Its type alone: what came may be the token itself.
-            msg = f'token must be a Secret, such as Secret.from_env_var("HF_TOKEN"), or None, but is {describe(token)}.'
-            raise TypeError(msg)
+        check_device(device)
+        check_token(token)
         if label is not None:
-            _check_name("label", label, expected="the name of one of the model's labels, or None")
+            check_text("label", label, expected="the name of one of the model's labels, or None")
         check_on_undefined(on_undefined)
         check_flag("progress_bar", progress_bar)
         self.model = model
@@ -135,19 +104,10 @@ class SASEvaluator:
         self.label = label
         self.on_undefined: OnUndefined = on_undefined
         self.progress_bar = progress_bar
-        self._similarity_model: Any = None
         self._mapping: Mapping = "cosine"
         self._label_number = 0
-        # One at a time: the tokenizer cannot be used by two threads at once, and one call keeps all cores busy.
-        self._lock = threading.Lock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Copies and pickles load their own model: a lock cannot be copied."""
-        return {**self.__dict__, "_similarity_model": None, "_lock": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Give a copy its own lock."""
-        self.__dict__.update(state, _lock=threading.Lock())
+        # No super(): the decorator rebuilds the class.
+        LoadedOnce.__init__(self)
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -188,7 +148,7 @@ class SASEvaluator:
             self._load()
 
     def _load(self) -> None:
-        if self._similarity_model is not None:
+        if self._loaded is not None:
             return
         try:
             from sentence_transformers import CrossEncoder, SentenceTransformer
@@ -199,18 +159,17 @@ class SASEvaluator:
         token = self.token.resolve_value() if self.token else None
         device = ComponentDevice.resolve_device(self.device).to_torch_str()
         config = AutoConfig.from_pretrained(self.model, token=token)
-        is_cross_encoder = any(name.endswith("ForSequenceClassification") for name in config.architectures or [])
         # In the order of the model's outputs. Looked at before the weights are fetched.
-        labels = [label for _, label in sorted(config.id2label.items())] if is_cross_encoder else []
+        labels = classifier_labels(config)
         self._check_label(labels)
-        if not is_cross_encoder:
+        if not labels:
             model: Any = SentenceTransformer(self.model, device=device, token=token)
             self._mapping = "cosine"
         else:
             model = CrossEncoder(self.model, device=device, token=token)
             self._mapping = "softmax" if len(labels) > 1 else self._mapping_after(model.activation_fn)
         self._label_number = labels.index(self.label) if self.label is not None else 0
-        self._similarity_model = model
+        self._loaded = model
 
     def _check_label(self, labels: list[str]) -> None:
         if len(labels) > 1 and self.label not in labels:
@@ -278,7 +237,7 @@ class SASEvaluator:
 
     def _pair_scores(self, pairs: TextPairs) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The score of each pair, and whether it failed; what occurs twice is computed once."""
-        model = self._similarity_model
+        model = self._loaded
         options = {"batch_size": self.batch_size, "show_progress_bar": self.progress_bar, "convert_to_numpy": True}
         if self._mapping == "cosine":
             return pair_cosines(model.encode(pairs.texts, **options), pairs)
