@@ -2,23 +2,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answer similarity by any Haystack embedder. Source: Risch et al., MRQA 2021, for bi-encoders as in sas.py."""
 
-import asyncio
-import inspect
-import random
 from collections import Counter
 from collections.abc import Generator
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from haystack import Document, component, default_from_dict, default_to_dict
+from haystack import component, default_from_dict, default_to_dict
 from haystack.core.serialization import component_to_dict
-from numpy.typing import NDArray
 
-from haystack_eval_ext._rows import answer_rows, describe
-from haystack_eval_ext._scores import FailedRowsError, OnUndefined, check_on_undefined, list_rows
+from haystack_eval_ext._embedding import (
+    Embedded,
+    check_embedder,
+    embed,
+    embed_async,
+    stack,
+    warm_up,
+    warm_up_async,
+)
+from haystack_eval_ext._rows import answer_rows
+from haystack_eval_ext._scores import (
+    FailedRowsError,
+    OnUndefined,
+    check_on_undefined,
+    list_rows,
+)
 from haystack_eval_ext.answers._base import Answers, References
 from haystack_eval_ext.answers._similarity import (
+    TextPairs,
     pair_cosines,
     pair_up,
     refuse_without_references,
@@ -31,54 +42,6 @@ _LOGIN_REFUSED = (401, 403)
 _GIVE_UP = 10
 #: Yields the arguments of a request, is sent the embedder's reply or its error, and returns the result.
 _Steps = Generator[dict[str, Any], Any, dict[str, Any]]
-
-
-def read_vector(embedding: Any) -> NDArray[np.float64] | None:
-    """
-    Read an embedding.
-
-    :param embedding: What an embedder gave for a text.
-    :returns: The vector, or None if it is not a list of finite numbers.
-    """
-    try:
-        vector = np.asarray(embedding)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    # Without a type of its own it is lists of unequal lengths, text, None, or integers such as 10**400.
-    if vector.dtype.kind not in "fiu" or vector.ndim != 1 or not vector.size:
-        return None
-    vector = vector.astype(np.float64)
-    return vector if np.isfinite(vector).all() else None
-
-
-def stack(vectors: list[NDArray[np.float64] | None]) -> NDArray[np.float64]:
-    """
-    Lay vectors into one matrix.
-
-    :param vectors: Vectors of any lengths, or None.
-    :returns: One row each, with zeros behind a shorter vector; rows of NaN for None.
-    """
-    matrix = np.full((len(vectors), max((vector.size for vector in vectors if vector is not None), default=1)), np.nan)
-    for row, vector in zip(matrix, vectors, strict=True):
-        if vector is not None:
-            row[: vector.size] = vector
-            row[vector.size :] = 0.0
-    return matrix
-
-
-def login_refused(error: BaseException | None) -> bool:
-    """
-    Whether a service refused the user, so that no further request can succeed.
-
-    :param error: What an embedder raised.
-    :returns: True if the error, or what caused it, carries the HTTP status 401 or 403.
-    """
-    while error is not None:
-        for holder in (error, getattr(error, "response", None)):
-            if getattr(holder, "status_code", None) in _LOGIN_REFUSED:
-                return True
-        error = error.__cause__
-    return False
 
 
 @component
@@ -110,7 +73,13 @@ class AnswerEmbeddingSimilarityEvaluator:
     ```
     """
 
-    def __init__(self, embedder: Any, *, on_undefined: OnUndefined = "zero", raise_on_failure: bool = True) -> None:
+    def __init__(
+        self,
+        embedder: Any,
+        *,
+        on_undefined: OnUndefined = "zero",
+        raise_on_failure: bool = True,
+    ) -> None:
         """
         Create an AnswerEmbeddingSimilarityEvaluator component.
 
@@ -123,18 +92,10 @@ class AnswerEmbeddingSimilarityEvaluator:
         :raises TypeError: If the embedder is none.
         """
         check_on_undefined(on_undefined)
-        run = getattr(embedder, "run", None)
-        sockets = inspect.signature(run).parameters if callable(run) else {}
-        if not {"documents", "text"} & set(sockets):
-            msg = (
-                "embedder must be a document embedder or a text embedder of Haystack, whose run takes 'documents' or "
-                f"'text', but is {describe(embedder)}."
-            )
-            raise TypeError(msg)
+        check_embedder(embedder)
         self.embedder = embedder
         self.on_undefined: OnUndefined = on_undefined
         self.raise_on_failure = raise_on_failure
-        self._takes_documents = "documents" in sockets
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -167,17 +128,14 @@ class AnswerEmbeddingSimilarityEvaluator:
         :raises Exception: Whatever the embedder's own ``warm_up`` raises, such as a missing key or package: no row can
             be scored then, so ``raise_on_failure`` has no say.
         """
-        if hasattr(self.embedder, "warm_up"):
-            self.embedder.warm_up()
+        warm_up(self.embedder)
 
-    async def _warm_up_async(self) -> None:
-        if hasattr(self.embedder, "warm_up_async"):
-            await self.embedder.warm_up_async()
-        else:
-            self.warm_up()
-
-    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
-    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
+    @component.output_types(
+        score=float, individual_scores=list[float], statuses=list[str]
+    )
+    def run(
+        self, ground_truth_answers: References, predicted_answers: Answers
+    ) -> dict[str, Any]:
         """
         Score the answer of each question.
 
@@ -198,22 +156,16 @@ class AnswerEmbeddingSimilarityEvaluator:
             stops at once, with the embedder's own error.
         :raises Exception: Whatever the embedder's ``warm_up`` raises.
         """
-        steps = self._steps(ground_truth_answers, predicted_answers)
-        try:
-            arguments = next(steps)
-            self.warm_up()
-            while True:
-                try:
-                    reply = self.embedder.run(**arguments)
-                except Exception as error:
-                    reply = error
-                arguments = steps.send(reply)
-        except StopIteration as done:
-            result: dict[str, Any] = done.value
-            return result
+        pairs = self._pairs(ground_truth_answers, predicted_answers)
+        self.warm_up()
+        return self._score(pairs, embed(self.embedder, pairs.texts))
 
-    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
-    async def run_async(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
+    @component.output_types(
+        score=float, individual_scores=list[float], statuses=list[str]
+    )
+    async def run_async(
+        self, ground_truth_answers: References, predicted_answers: Answers
+    ) -> dict[str, Any]:
         """
         Score the answer of each question by the embedder's own ``run_async``, or by its ``run`` in a thread.
 
@@ -222,45 +174,44 @@ class AnswerEmbeddingSimilarityEvaluator:
         :returns: The same outputs as :meth:`run`.
         :raises Exception: As :meth:`run`.
         """
-        steps = self._steps(ground_truth_answers, predicted_answers)
-        try:
-            arguments = next(steps)
-            await self._warm_up_async()
-            while True:
-                try:
-                    if hasattr(self.embedder, "run_async"):
-                        reply = await self.embedder.run_async(**arguments)
-                    else:
-                        reply = await asyncio.to_thread(self.embedder.run, **arguments)
-                except Exception as error:
-                    reply = error
-                arguments = steps.send(reply)
-        except StopIteration as done:
-            result: dict[str, Any] = done.value
-            return result
+        pairs = self._pairs(ground_truth_answers, predicted_answers)
+        await warm_up_async(self.embedder)
+        return self._score(pairs, await embed_async(self.embedder, pairs.texts))
 
-    def _steps(self, ground_truth_answers: References, predicted_answers: Answers) -> _Steps:
-        """What ``run`` and ``run_async`` do, but for the waiting."""
-        name = type(self).__name__
+    def _pairs(
+        self, ground_truth_answers: References, predicted_answers: Answers
+    ) -> TextPairs:
         pairs = pair_up(*answer_rows(ground_truth_answers, predicted_answers))
-        refuse_without_references(pairs, self.on_undefined, name=name)
-        vectors, reasons = yield from self._embed(pairs.texts)
+        refuse_without_references(pairs, self.on_undefined, name=type(self).__name__)
+        return pairs
+
+    def _score(self, pairs: TextPairs, embedded: Embedded) -> dict[str, Any]:
+        name = type(self).__name__
+        vectors = embedded.vectors
+        reasons = Counter(reason for reason in embedded.reasons if reason)
         values, failed = pair_cosines(stack(vectors), pairs)
 
-        length = np.array([0 if vector is None else vector.size for vector in vectors], dtype=np.intp)
+        length = np.array(
+            [0 if vector is None else vector.size for vector in vectors], dtype=np.intp
+        )
         unequal = ~failed & (length[pairs.predictions] != length[pairs.references])
         reasons["embeddings of different lengths"] = int(unequal.sum())
         failed |= unequal
 
         blank = np.array([not text.strip() for text in pairs.texts], dtype=np.bool_)
         some, both = (
-            join(blank[pairs.predictions], blank[pairs.references]) for join in (np.logical_or, np.logical_and)
+            join(blank[pairs.predictions], blank[pairs.references])
+            for join in (np.logical_or, np.logical_and)
         )
         values = np.where(some, both, values)
         failed &= ~some
 
-        reason = ", ".join(f"{reason}: {count}" for reason, count in sorted(reasons.items()) if count)
-        rows = similarity_rows(pairs, values, failed, self.on_undefined, name=name, reason=reason)
+        reason = ", ".join(
+            f"{reason}: {count}" for reason, count in sorted(reasons.items()) if count
+        )
+        rows = similarity_rows(
+            pairs, values, failed, self.on_undefined, name=name, reason=reason
+        )
         errors = [row for row, status in enumerate(rows.statuses) if status == "error"]
         if errors and self.raise_on_failure:
             msg = (
@@ -269,56 +220,3 @@ class AnswerEmbeddingSimilarityEvaluator:
             )
             raise FailedRowsError(msg, rows._asdict())
         return rows._asdict()
-
-    def _embed(
-        self, texts: list[str]
-    ) -> Generator[dict[str, Any], Any, tuple[list[NDArray[np.float64] | None], Counter[str]]]:
-        """The vector of each text, None for one that is blank or failed; and how many failed for which reason."""
-        vectors: list[NDArray[np.float64] | None] = [None] * len(texts)
-        reasons: Counter[str] = Counter()
-        asked = [number for number, text in enumerate(texts) if text.strip()]
-        batches = [asked] if self._takes_documents and asked else [[number] for number in reversed(asked)]
-        split = succeeded = False
-        failures = 0
-        while batches:
-            if split and not succeeded and failures == _GIVE_UP:
-                reasons["not asked, since every call had failed"] = sum(map(len, batches))
-                break
-            batch = batches.pop()
-            reply = yield self._request(texts, batch)
-            if not isinstance(reply, Exception):
-                succeeded = True
-                for number, embedding in zip(batch, self._embeddings(reply, batch), strict=True):
-                    vectors[number] = read_vector(embedding)
-                    if vectors[number] is None:
-                        reasons["no embedding" if embedding is None else "an embedding not of finite numbers"] += 1
-            elif login_refused(reply):
-                raise reply
-            elif len(batch) > 1:
-                if not split:  # the first single texts are to be a sample of all
-                    random.Random(0).shuffle(batch)  # noqa: S311 - no secret
-                    split = True
-                half = len(batch) // 2
-                batches += [batch[half:], batch[:half]]
-            else:
-                failures += 1
-                reasons[type(reply).__name__] += 1
-        return vectors, reasons
-
-    def _request(self, texts: list[str], batch: list[int]) -> dict[str, Any]:
-        if self._takes_documents:
-            return {"documents": [Document(id=str(number), content=texts[number]) for number in batch]}
-        return {"text": texts[batch[0]]}
-
-    def _embeddings(self, reply: Any, batch: list[int]) -> list[Any]:
-        """The embedding of each text of a batch, None where the reply has none."""
-        reply = reply if isinstance(reply, dict) else {}
-        if not self._takes_documents:
-            return [reply.get("embedding")]
-        documents = reply.get("documents")
-        embeddings = {
-            document.id: document.embedding
-            for document in (documents if isinstance(documents, list) else [])
-            if isinstance(document, Document)
-        }
-        return [embeddings.get(str(number)) for number in batch]
