@@ -52,12 +52,15 @@ _ABBREVIATIONS = frozenset(
 _CLOSING = "\"'»”’)\\]」』）］】〉》"
 # Marks of scripts that need no blank after them: East Asian, Devanagari, Arabic, Armenian, Ethiopic, Burmese, Khmer.
 _END = re.compile(
-    rf"(?:[。！？｡．]+|[।॥؟۔։።၊။។]+|[.!?…]+(?=[{_CLOSING}]*(?:\[\d+\])*(?:\s|$)))"
+    rf"(?:[。！？｡．]+|[।॥؟۔։።၊။។]+|(?<![.!?…])[.!?…]++(?=[{_CLOSING}]*(?:\[\d+\])*(?:\s|$)))"
     rf"[{_CLOSING}]*(?:\s?\[[^\]\n]{{1,40}}\])*"
 )
 _BULLET = re.compile(r"^\s*(?:[-*•‣▪·–—]\s+|\(?\d{1,3}[.)]\s+|#{1,6}\s+)")
 _LAST_WORD = re.compile(r"([^\s(\[\"'“‘«]+?)\.\Z")
+_NEXT = re.compile(r"\s*(\S)")
 _HAS_WORD = re.compile(r"\w")
+# More of a text before a point is not looked at, or a word of a million letters would take hours.
+_LONGEST_ABBREVIATION = 40
 
 
 def sentences(text: str) -> list[str]:
@@ -93,11 +96,12 @@ def sentences(text: str) -> list[str]:
 def _ends_sentence(text: str, start: int, end: re.Match[str]) -> bool:
     if end[0][0] != "." or end[0].startswith(".."):
         return True
-    following = text[end.end() :].lstrip()
-    if following and following[0].islower():
+    following = _NEXT.match(text, end.end())
+    if following is not None and following[1].islower():
         return False
-    before = _LAST_WORD.search(text[start : end.start() + 1])
-    if before is None or not following:
+    point = end.start() + 1
+    before = _LAST_WORD.search(text[max(start, point - _LONGEST_ABBREVIATION) : point])
+    if before is None or following is None:
         return True
     word = before[1]
     is_initial = len(word) == 1 and word.isupper()

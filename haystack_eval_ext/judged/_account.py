@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haystack_eval_ext.judged._failures import NotRunError
 
@@ -45,12 +45,15 @@ class Usage:
     cost: float | None = None
     models: dict[str, int] = field(default_factory=dict)
 
-    def add_reply(self, meta: Mapping[str, Any], prices: Mapping[str, Mapping[str, float]] | None) -> None:
+    def add_reply(
+        self, meta: Mapping[str, Any], prices: Mapping[str, Mapping[str, float]] | None, asked: str | None = None
+    ) -> None:
         """
         Count a reply.
 
         :param meta: What the generator said about it.
         :param prices: Price of a million tokens by model.
+        :param asked: The model that was asked, if known.
         """
         model = meta.get("model")
         if isinstance(model, str) and model:
@@ -61,7 +64,7 @@ class Usage:
             return
         self.prompt_tokens = (self.prompt_tokens or 0) + tokens[0]
         self.completion_tokens = (self.completion_tokens or 0) + tokens[1]
-        cost = cost_of(model, *tokens, prices)
+        cost = cost_of(model, *tokens, prices, asked)
         if cost is not None:
             self.cost = (self.cost or 0.0) + cost
 
@@ -118,17 +121,25 @@ def tokens_of(meta: Mapping[str, Any]) -> tuple[int, int] | None:
     return None if prompt is None or completion is None else (int(prompt), int(completion))
 
 
-def cost_of(model: Any, prompt: int, completion: int, prices: Mapping[str, Mapping[str, float]] | None) -> float | None:
+def cost_of(
+    model: Any,
+    prompt: int,
+    completion: int,
+    prices: Mapping[str, Mapping[str, float]] | None,
+    asked: str | None = None,
+) -> float | None:
     """
     The cost of a reply.
 
-    :param model: The model's name.
+    :param model: The model's name; services often name a dated version of the one that was asked.
     :param prompt: Tokens in.
     :param completion: Tokens out.
     :param prices: Price of a million tokens by model; "*" is any other.
+    :param asked: The name under which it was asked, if known.
     :returns: The cost, or None if there is no price for the model.
     """
-    price = None if prices is None else prices.get(str(model), prices.get("*"))
+    names = (str(model), str(asked), "*")
+    price = None if prices is None else next((prices[name] for name in names if name in prices), None)
     return None if price is None else (prompt * price["input"] + completion * price["output"]) / _MILLION
 
 
@@ -141,6 +152,20 @@ def estimated_tokens(*texts: str) -> int:
     """
     others = sum(len(_NOT_ASCII.findall(text)) for text in texts)
     return _TOKENS_PER_CALL + others + math.ceil((sum(map(len, texts)) - others) / _ASCII_PER_TOKEN)
+
+
+class Reserved(NamedTuple):
+    """
+    What a call in flight counts with.
+
+    :param tokens: Estimated tokens of its prompt.
+    :param cost: Their cost.
+    :param model: The model that is asked, if known.
+    """
+
+    tokens: int
+    cost: float
+    model: str | None
 
 
 class Budget:
@@ -175,7 +200,7 @@ class Budget:
         self._reserved_tokens = 0.0
         self._reserved_cost = 0.0
 
-    def reserve(self, tokens: int, model: str | None) -> tuple[int, float]:
+    def reserve(self, tokens: int, model: str | None) -> Reserved:
         """
         Ask for a call.
 
@@ -196,23 +221,23 @@ class Budget:
         self._calls += 1
         self._reserved_tokens += tokens
         self._reserved_cost += cost
-        return tokens, cost
+        return Reserved(tokens, cost, model)
 
-    def settle(self, reserved: tuple[int, float], meta: Mapping[str, Any] | None) -> None:
+    def settle(self, reserved: Reserved, meta: Mapping[str, Any] | None) -> None:
         """
         Replace the estimate by what a call really took.
 
         :param reserved: From :meth:`reserve`.
         :param meta: What the generator said about the reply; None if the call failed.
         """
-        self._reserved_tokens -= reserved[0]
-        self._reserved_cost -= reserved[1]
+        self._reserved_tokens -= reserved.tokens
+        self._reserved_cost -= reserved.cost
         if meta is None:
             return
         tokens = tokens_of(meta)
-        self._tokens += reserved[0] if tokens is None else sum(tokens)
-        cost = None if tokens is None else cost_of(meta.get("model"), *tokens, self._prices)
-        self._cost += reserved[1] if cost is None else cost
+        self._tokens += reserved.tokens if tokens is None else sum(tokens)
+        cost = None if tokens is None else cost_of(meta.get("model"), *tokens, self._prices, reserved.model)
+        self._cost += reserved.cost if cost is None else cost
 
 
 def _is_count(value: Any) -> bool:

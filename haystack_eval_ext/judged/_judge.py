@@ -25,6 +25,7 @@ from haystack_eval_ext.judged._request import Request
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from haystack_eval_ext.judged._account import Reserved
     from haystack_eval_ext.judged._forms import Form
     from haystack_eval_ext.judged._policy import JudgePolicy
     from haystack_eval_ext.judged._prompts import Prompt
@@ -154,7 +155,7 @@ class Judge:
         finally:
             call.give_back()
 
-    def reserve(self, request: Request) -> tuple[int, float]:
+    def reserve(self, request: Request) -> Reserved:
         """
         Ask for a call.
 
@@ -246,7 +247,7 @@ class _Call:
             raise
         finally:
             judge._budget.settle(reserved, meta)
-        row.usage.add_reply(meta, judge.policy.prices)
+        row.usage.add_reply(meta, judge.policy.prices, judge._generator.model)
         row.meta = own = dict(meta)
         text = message.text
         try:
