@@ -157,7 +157,9 @@ def test_a_spent_budget_leaves_rows_for_later(
 
 def test_retries_count_against_the_budget(server: OpenAIServer) -> None:
     server.change(lost=1.0, lost_to="500")
-    result = evaluator(server.url, replace(QUICK, max_calls=4, max_concurrency=1), raise_on_failure=False).run(**rows(3))
+    result = evaluator(server.url, replace(QUICK, max_calls=4, max_concurrency=1), raise_on_failure=False).run(
+        **rows(3)
+    )
     assert server.calls == 4
     assert set(result["statuses"]) <= {"error", "not_run"}
 

@@ -38,7 +38,14 @@ def ask(pipeline: Pipeline, question: str, labels: list[Document]) -> dict[str, 
 
 
 def test_these_pipelines_ship() -> None:
-    assert pipeline_names() == ["answers", "bm25_retrieval", "rag_answers", "retrieval"]
+    assert pipeline_names() == [
+        "answers",
+        "bm25_retrieval",
+        "rag_answers",
+        "rag_quality",
+        "rag_quality_with_reference",
+        "retrieval",
+    ]
 
 
 @pytest.mark.parametrize("name", pipeline_names())

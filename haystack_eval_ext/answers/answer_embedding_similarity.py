@@ -130,12 +130,8 @@ class AnswerEmbeddingSimilarityEvaluator:
         """
         warm_up(self.embedder)
 
-    @component.output_types(
-        score=float, individual_scores=list[float], statuses=list[str]
-    )
-    def run(
-        self, ground_truth_answers: References, predicted_answers: Answers
-    ) -> dict[str, Any]:
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
         """
         Score the answer of each question.
 
@@ -160,12 +156,8 @@ class AnswerEmbeddingSimilarityEvaluator:
         self.warm_up()
         return self._score(pairs, embed(self.embedder, pairs.texts))
 
-    @component.output_types(
-        score=float, individual_scores=list[float], statuses=list[str]
-    )
-    async def run_async(
-        self, ground_truth_answers: References, predicted_answers: Answers
-    ) -> dict[str, Any]:
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    async def run_async(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
         """
         Score the answer of each question by the embedder's own ``run_async``, or by its ``run`` in a thread.
 
@@ -178,9 +170,7 @@ class AnswerEmbeddingSimilarityEvaluator:
         await warm_up_async(self.embedder)
         return self._score(pairs, await embed_async(self.embedder, pairs.texts))
 
-    def _pairs(
-        self, ground_truth_answers: References, predicted_answers: Answers
-    ) -> TextPairs:
+    def _pairs(self, ground_truth_answers: References, predicted_answers: Answers) -> TextPairs:
         pairs = pair_up(*answer_rows(ground_truth_answers, predicted_answers))
         refuse_without_references(pairs, self.on_undefined, name=type(self).__name__)
         return pairs
@@ -191,27 +181,20 @@ class AnswerEmbeddingSimilarityEvaluator:
         reasons = Counter(reason for reason in embedded.reasons if reason)
         values, failed = pair_cosines(stack(vectors), pairs)
 
-        length = np.array(
-            [0 if vector is None else vector.size for vector in vectors], dtype=np.intp
-        )
+        length = np.array([0 if vector is None else vector.size for vector in vectors], dtype=np.intp)
         unequal = ~failed & (length[pairs.predictions] != length[pairs.references])
         reasons["embeddings of different lengths"] = int(unequal.sum())
         failed |= unequal
 
         blank = np.array([not text.strip() for text in pairs.texts], dtype=np.bool_)
         some, both = (
-            join(blank[pairs.predictions], blank[pairs.references])
-            for join in (np.logical_or, np.logical_and)
+            join(blank[pairs.predictions], blank[pairs.references]) for join in (np.logical_or, np.logical_and)
         )
         values = np.where(some, both, values)
         failed &= ~some
 
-        reason = ", ".join(
-            f"{reason}: {count}" for reason, count in sorted(reasons.items()) if count
-        )
-        rows = similarity_rows(
-            pairs, values, failed, self.on_undefined, name=name, reason=reason
-        )
+        reason = ", ".join(f"{reason}: {count}" for reason, count in sorted(reasons.items()) if count)
+        rows = similarity_rows(pairs, values, failed, self.on_undefined, name=name, reason=reason)
         errors = [row for row, status in enumerate(rows.statuses) if status == "error"]
         if errors and self.raise_on_failure:
             msg = (

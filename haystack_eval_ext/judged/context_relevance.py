@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Context relevance, as Haystack defines it, and by context. The judge quotes, and what it quotes is looked up."""
+"""
+Context relevance by quotes that are looked up. Source: Es et al., RAGAS: Automated Evaluation of Retrieval Augmented
+Generation, EACL 2024, which extracts sentences as well; the score is Haystack's.
+"""
 
 import math
 from collections.abc import Mapping

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An evaluator whose task, inputs and outputs the user names."""
+"""
+A judge whose task, inputs and outputs the user names. Source: Zheng et al., Judging LLM-as-a-Judge with MT-Bench and
+Chatbot Arena, NeurIPS 2023.
+"""
 
 import json
 import math

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Faithfulness by a model for natural language inference. Sources: Laban et al. 2022; Tang et al. 2024."""
+"""Faithfulness by a model for natural language inference. Source: Laban et al. 2022; Tang et al. 2024."""
 
 import asyncio
 import math

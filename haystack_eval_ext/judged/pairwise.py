@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Two answers compared. Sources: Zheng et al., NeurIPS 2023 (arXiv:2306.05685); Wang et al., arXiv:2305.17926."""
+"""Two answers compared. Source: Zheng et al., NeurIPS 2023 (arXiv:2306.05685); Wang et al., arXiv:2305.17926."""
 
 from collections import Counter
 from typing import Any, Literal
@@ -25,7 +25,7 @@ _SCORES = {"predicted": 1.0, "tie": 0.5, "other": 0.0}
 @component
 class PairwiseEvaluator(JudgedEvaluator):
     """
-    Scores which of two answers is better: 1 if `predicted_answers` wins, 0.5 for a tie, 0 if `other_answers` wins.
+    Scores whether an answer is better than another one: 1, or 0.5 for a tie. From 0 to 1, higher is better.
 
     Judges tend to prefer what stands first. So each pair is shown in both orders, and an answer wins only if it wins in
     both; all else is a tie (Zheng et al., Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena, NeurIPS 2023). The

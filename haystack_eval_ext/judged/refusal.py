@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Refusals. The matrix of answerable and answered is the negative rejection of Chen et al., RGB, AAAI 2024."""
+"""Refusals. Source: the negative rejection of Chen et al., Benchmarking LLMs in RAG (RGB), AAAI 2024."""
 
 from collections import Counter
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from haystack_eval_ext.judged._policy import JudgePolicy
 @component
 class RefusalEvaluator(JudgedEvaluator):
     """
-    Scores whether an answer declines to answer its question: 1 if it does, 0 if not; neither is better by itself.
+    Scores whether an answer declines its question. From 0 to 1 (it does); neither is better by itself.
 
     An answer declines if it gives nothing of what was asked: it says that it does not know or must not tell, or only
     asks back. A wrong answer does not decline, and neither does one that answers in part, or says that there is none.
