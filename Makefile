@@ -68,6 +68,7 @@ help:
 	@echo "fmt          format the code and repair what ruff can repair"
 	@echo "lint types   one part of 'test'"
 	@echo "test-slow    the long simulations and fault runs"
+	@echo "test-local-judge  the judged pipelines with a real model at JUDGE_URL"
 	@echo "test-lowest  the tests on the lowest direct dependencies"
 	@echo "test-all     the tests on every Python from 3.11 to 3.13 that is found"
 	@echo "bench        speed against the peers"
@@ -137,6 +138,12 @@ fmt: $(TEST_STAMP)
 .PHONY: test-slow
 test-slow: $(TEST_STAMP)
 	$(BIN) -m pytest -q -m slow $(PARALLEL) $(PYTEST_ARGS) || { code=$$?; [ $$code -eq 5 ] || exit $$code; }
+
+# The shipped pipelines with a real model, on any server that speaks OpenAI's protocol.
+JUDGE_URL ?= http://127.0.0.1:8080/v1
+.PHONY: test-local-judge
+test-local-judge: $(TEST_STAMP)
+	JUDGE_URL=$(JUDGE_URL) $(BIN) -m pytest -q tests/test_local_judge.py $(PYTEST_ARGS)
 
 # The direct dependencies at their lower bounds, everything else at the newest that goes with them.
 $(LOWEST)/.installed-test: $(VENV)/.created $(NEEDS)
