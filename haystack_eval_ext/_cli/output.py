@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where results go: checked before any work is done, written as strict JSON after it."""
 
-import platform
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from haystack_eval_ext._cli.faults import UserError
-from haystack_eval_ext._version import __version__
+from haystack_eval_ext.runs._versions import versions
 from haystack_eval_ext.runs.evaluation import MetricScores
+
+__all__ = ["RESULTS_NAME", "check_file", "metrics_json", "prepare_folder", "versions"]
 
 RESULTS_NAME = "results.json"
 
@@ -88,17 +88,4 @@ def metrics_json(ids: Sequence[str], metrics: Iterable[MetricScores]) -> dict[st
             "statuses": dict(zip(ids, metric.statuses, strict=True)),
         }
         for metric in metrics
-    }
-
-
-def versions() -> dict[str, str]:
-    """
-    Name what made the numbers.
-
-    :returns: Versions by distribution, and Python's.
-    """
-    return {
-        "haystack-ai": version("haystack-ai"),
-        "haystack-eval-ext": __version__,
-        "python": platform.python_version(),
     }

@@ -73,6 +73,13 @@ COLUMNS: tuple[Column, ...] = (
         "without the column `true`",
     ),
     Column("tags", (), None, "tags", "a list of words to group rows by"),
+    Column(
+        "cluster",
+        ("document_group",),
+        None,
+        "id",
+        "what rows belong together by, such as the document that their questions were made from, text or whole number",
+    ),
 )
 BY_NAME = {name: column for column in COLUMNS for name in (column.name, *column.aliases)}
 

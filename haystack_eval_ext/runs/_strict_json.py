@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """JSON that every reader takes: NaN becomes null, infinities are refused, and a file appears whole or not at all."""
 
-import contextlib
 import json
 import math
-import os
-import secrets
-from pathlib import Path
 from typing import Any
 
 from haystack_eval_ext.runs._lines import FilePath
+from haystack_eval_ext.runs._whole_files import write_whole
 
 
 def strict_json(value: Any) -> str:
@@ -49,19 +46,7 @@ def write_strict_json(path: FilePath, value: Any) -> None:
     :raises ValueError: If a number is infinite.
     :raises OSError: If the file cannot be written.
     """
-    data = strict_json(value).encode("utf-8")
-    target = Path(os.path.realpath(path))  # a link stays a link to the new file
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        with draft.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            draft.unlink()
-        raise
+    write_whole({path: strict_json(value).encode("utf-8")})
 
 
 def _nan_to_null(value: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 from haystack import Document
 
 from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS, Column, cell_parsers, delimited_cell
+from haystack_eval_ext.runs._fingerprints import label_part, order_free_hash
 from haystack_eval_ext.runs._labels import BadCellError, check_label_field
 from haystack_eval_ext.runs._lines import (
     FilePath,
@@ -66,6 +67,16 @@ class Dataset:
     def unanswerable(self) -> list[str]:
         """Ids of the rows with `answerable` false, which leave the retrieval means."""
         return [row["id"] for row in self.rows if row.get("answerable") is False]
+
+    @property
+    def question_fingerprint(self) -> str:
+        """A hash of ids and questions, whatever their order: equal in two datasets that ask the same."""
+        return order_free_hash([row["id"], row.get("question")] for row in self.rows)
+
+    @property
+    def label_fingerprint(self) -> str:
+        """A hash of ids, labels, reference answers and `answerable`, whatever the order of any of them."""
+        return order_free_hash(map(label_part, self.rows))
 
     def has(self, name: str) -> bool:
         """

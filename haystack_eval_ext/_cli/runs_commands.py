@@ -1,0 +1,319 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The commands for runs that are kept: compare, check, baseline, agree, export."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal, cast
+
+import typer
+
+from haystack_eval_ext._cli.faults import UserError, plain, reported
+from haystack_eval_ext._cli.render import console, print_scores, print_text, print_warnings
+from haystack_eval_ext._cli.runs_tables import print_agreement, print_comparison, print_gate
+from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs._comparison_text import comparison_json, comparison_markdown, gate_json
+from haystack_eval_ext.runs._run_exports import write_text
+from haystack_eval_ext.runs._run_files import OUR_FILES
+from haystack_eval_ext.runs._strict_json import write_strict_json
+from haystack_eval_ext.runs.comparison import ComparisonError
+from haystack_eval_ext.runs.gate import GateResult, exit_code, markdown_table, overall_outcome, parse_condition
+from haystack_eval_ext.runs.run import EvaluationRun, load_run
+
+
+class Inconclusive(StrEnum):
+    """What an inconclusive gate counts as."""
+
+    PASS = "pass"  # noqa: S105 - the outcome of a gate
+    WARN = "warn"
+    FAIL = "fail"
+
+
+class ExportFormat(StrEnum):
+    """What a run can be written as."""
+
+    CSV = "csv"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+class Weights(StrEnum):
+    """How near misses count in kappa."""
+
+    LINEAR = "linear"
+    QUADRATIC = "quadratic"
+
+
+_SUFFIXES = {
+    ".csv": ExportFormat.CSV,
+    ".json": ExportFormat.JSON,
+    ".md": ExportFormat.MARKDOWN,
+    ".markdown": ExportFormat.MARKDOWN,
+}
+# Of the Python interface, where the command has an option.
+_OPTIONS = {"common=True": "--common", "unpaired=True": "--unpaired"}
+
+_Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
+_RunOrBaseline = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or a baseline file.")]
+_FailIf = Annotated[
+    list[str],
+    typer.Option(
+        "--fail-if", metavar="CONDITION", help="'METRIC < NUMBER', 'METRIC drops NUMBER' (or rises); repeatable."
+    ),
+]
+_Inconclusive = Annotated[
+    Inconclusive | None,
+    typer.Option("--inconclusive", help="What counts if the questions are too few to tell: exit code 0, 0 or 3."),
+]
+_ByMean = Annotated[bool, typer.Option("--by-mean", help="Go by the means alone, without intervals.")]
+_TolerateFailed = Annotated[
+    float,
+    typer.Option("--tolerate-failed", metavar="SHARE", min=0, max=1, help="Share of failed rows taken for the others."),
+]
+_Confidence = Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")]
+_Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write a table for a pull request.")]
+_Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON.")]
+_Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+_Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+def compare(
+    base: Annotated[Path, typer.Argument(metavar="BASE", help="The folder of a run, or a baseline file.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The folder of a run, or a baseline file.")],
+    common: Annotated[bool, typer.Option("--common", help="Compare the questions that both have.")] = False,
+    unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare the means of different questions.")] = False,
+    rejudge: Annotated[bool, typer.Option("--rejudge", help="Not yet: score both anew.")] = False,
+    by: Annotated[
+        list[str], typer.Option("--by", metavar="TAG", help="Also for the rows of a tag; * for each; repeatable.")
+    ] = [],  # noqa: B006 - typer hands a new list to each call
+    fail_if: _FailIf = [],  # noqa: B006
+    inconclusive: _Inconclusive = None,
+    by_mean: _ByMean = False,
+    tolerate_failed: _TolerateFailed = 0.0,
+    margins: Annotated[
+        list[str],
+        typer.Option(
+            "--margin", metavar="[METRIC=]N", help="The change that matters: tells how many questions would show it."
+        ),
+    ] = [],  # noqa: B006
+    confidence: _Confidence = 0.95,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Starts the randomisation tests.")] = 0,
+    changed: Annotated[int, typer.Option("--changed", metavar="N", min=0, help="List so many changed questions.")] = 10,
+    markdown: _Markdown = None,
+    json_file: _Json = None,
+    force: _Force = False,
+    debug: _Debug = False,
+) -> None:
+    """Compare two runs over the same questions; with --fail-if the exit code is a verdict."""
+    with reported(debug=debug):
+        if rejudge:
+            msg = (
+                "--rejudge is not there yet. Score both runs anew with one evaluation pipeline (haystack-eval run EVAL "
+                "--data RUN --out NEW_RUN) and compare the new runs."
+            )
+            raise UserError(msg)
+        if common and unpaired:
+            msg = "--common and --unpaired exclude each other: the first pairs the shared questions, the second none."
+            raise UserError(msg)
+        _check_gate(fail_if, inconclusive, by_mean=by_mean, tolerate_failed=tolerate_failed)
+        files = _targets({"--markdown": markdown, "--json": json_file}, [base, new], force=force)
+        before, after = load_run(base), load_run(new)
+        try:
+            found = api.compare(
+                before,
+                after,
+                common=common,
+                unpaired=unpaired,
+                seed=seed,
+                confidence=confidence,
+                margins=_margins(margins, [name for name in after.metrics if name in before.metrics]),
+                by=by or None,
+                changed=changed,
+            )
+        except ComparisonError as error:
+            raise UserError(_with_options(str(error))) from error
+        results = api.check(found, fail_if, by_mean=by_mean, tolerate_failed=tolerate_failed) if fail_if else []
+        if markdown is not None:
+            write_text(files["--markdown"], comparison_markdown(found, results))
+        if json_file is not None:
+            write_strict_json(files["--json"], comparison_json(found, results))
+        screen = console()
+        print_comparison(screen, found)
+        if results:
+            print_gate(screen, results)
+            _end(results, inconclusive)
+
+
+def check(
+    run: _RunOrBaseline,
+    fail_if: _FailIf,
+    inconclusive: _Inconclusive = None,
+    by_mean: _ByMean = False,
+    tolerate_failed: _TolerateFailed = 0.0,
+    confidence: _Confidence = 0.95,
+    markdown: _Markdown = None,
+    json_file: _Json = None,
+    force: _Force = False,
+    debug: _Debug = False,
+) -> None:
+    """Check the means of one run: exit code 0 for pass, 1 for fail."""
+    with reported(debug=debug):
+        _check_gate(fail_if, inconclusive, by_mean=by_mean, tolerate_failed=tolerate_failed)
+        files = _targets({"--markdown": markdown, "--json": json_file}, [run], force=force)
+        found = load_run(run)
+        results = api.check(found, fail_if, by_mean=by_mean, tolerate_failed=tolerate_failed, confidence=confidence)
+        if markdown is not None:
+            write_text(files["--markdown"], markdown_table(results))
+        if json_file is not None:
+            write_strict_json(files["--json"], {"run": found.name, **gate_json(results)})
+        screen = console()
+        _print_run(found)
+        print_gate(screen, results)
+        _end(results, inconclusive)
+
+
+def baseline(
+    run: _Run,
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Where the baseline goes: a JSON file.")],
+    force: _Force = False,
+    debug: _Debug = False,
+) -> None:
+    """Write ids, scores and fingerprints of a run, without texts: small enough to commit."""
+    with reported(debug=debug):
+        files = _targets({"--out": out}, [run], force=force)
+        load_run(run).baseline(files["--out"])
+        typer.echo(f"The baseline is in {plain(str(out))}", err=True)
+
+
+def agree(
+    run: _Run,
+    human: Annotated[str, typer.Option("--human", metavar="COLUMN", help="The column with people's labels.")],
+    metric: Annotated[str, typer.Option("--metric", metavar="NAME", help="The metric to compare with them.")],
+    threshold: Annotated[
+        float | None, typer.Option("--threshold", metavar="N", help="Make both 1 (at least N) and 0.")
+    ] = None,
+    weights: Annotated[Weights | None, typer.Option("--weights", help="Let near misses of grades count.")] = None,
+    debug: _Debug = False,
+) -> None:
+    """Tell how far a metric agrees with people: confusion table, accuracy, kappa, base rates."""
+    with reported(debug=debug):
+        how = cast('Literal["linear", "quadratic"] | None', weights and weights.value)
+        found = api.agree(run, human, metric, threshold=threshold, weights=how)
+        print_agreement(console(), found, human=human, metric=metric)
+
+
+def export(
+    run: _RunOrBaseline,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes.")],
+    to: Annotated[ExportFormat | None, typer.Option("--to", help="The form; without it by the file's suffix.")] = None,
+    force: _Force = False,
+    debug: _Debug = False,
+) -> None:
+    """Write a run as CSV, JSON or Markdown."""
+    with reported(debug=debug):
+        form = to or _SUFFIXES.get(file.suffix.lower())
+        if form is None:
+            msg = f"--to: the suffix of {file} names no form; add --to csv, --to json or --to markdown."
+            raise UserError(msg)
+        target = _targets({"FILE": file}, [run], force=force)["FILE"]
+        found = load_run(run)
+        {
+            ExportFormat.CSV: found.to_csv,
+            ExportFormat.JSON: found.to_json,
+            ExportFormat.MARKDOWN: found.to_markdown,
+        }[form](target)
+        typer.echo(f"{found.name} is in {plain(str(file))}", err=True)
+
+
+def register(app: typer.Typer) -> None:
+    """
+    Add the commands.
+
+    :param app: Where to.
+    """
+    for command in (compare, check, baseline, agree, export):
+        app.command()(command)
+
+
+def _check_gate(
+    conditions: list[str], inconclusive: Inconclusive | None, *, by_mean: bool, tolerate_failed: float
+) -> None:
+    if not conditions and (inconclusive or by_mean or tolerate_failed):
+        msg = "--inconclusive, --by-mean and --tolerate-failed say how --fail-if is decided; add --fail-if."
+        raise UserError(msg)
+    for text in conditions:
+        try:
+            parse_condition(text)
+        except ValueError as error:
+            msg = f"--fail-if: {error}"
+            raise UserError(msg) from error
+
+
+def _targets(files: dict[str, Path | None], inputs: list[Path], *, force: bool) -> dict[str, Path]:
+    """Check before any work that files can be written."""
+    checked: dict[str, Path] = {}
+    for option, file in files.items():
+        if file is None:
+            continue
+        problem = ""
+        if file == Path():
+            problem = "names no file (an empty shell variable?); name one"
+        elif file.is_dir():
+            problem = f"{file} is a folder; name a file"
+        elif not file.parent.is_dir():
+            problem = f"there is no folder {file.parent}; make it first, or name another"
+        elif any(_holds(source, file) for source in inputs):
+            problem = f"{file} belongs to an input of this command; name another file"
+        elif any(file.absolute() == other.absolute() for other in checked.values()):
+            problem = f"{file} is named by two options; name another file"
+        elif file.exists() and not force:
+            problem = f"{file} is there already; name a new file, or replace it with --force"
+        if problem:
+            msg = f"{option}: {problem}."
+            raise UserError(msg)
+        checked[option] = file
+    return checked
+
+
+def _holds(source: Path, file: Path) -> bool:
+    inside = source.is_dir() and file.resolve().parent == source.resolve() and file.name in OUR_FILES
+    return inside or file.resolve() == source.resolve()
+
+
+def _margins(given: list[str], names: list[str]) -> dict[str, float]:
+    """Margins by metric; a number alone is for all that have none of their own."""
+    margins: dict[str, float] = {}
+    for text in given:
+        name, _, number = text.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            msg = f"--margin must be a number above 0, or METRIC=NUMBER, but is {text!r}."
+            raise UserError(msg) from None
+        if name and name not in names:
+            msg = f"--margin: '{name}' is no metric of both runs; there are: {', '.join(names)}."
+            raise UserError(msg)
+        margins |= {name: value} if name else {each: value for each in names if each not in margins}
+    return margins
+
+
+def _with_options(message: str) -> str:
+    for name, option in _OPTIONS.items():
+        message = message.replace(name, option)
+    return message
+
+
+def _print_run(run: EvaluationRun) -> None:
+    screen = console()
+    print_text(screen, f"{run.name}, {len(run.ids)} questions")
+    print_scores(screen, run.questions.values(), rows="Questions")
+
+
+def _end(results: list[GateResult], inconclusive: Inconclusive | None) -> None:
+    outcome = overall_outcome(results)
+    counts_as: Literal["pass", "warn", "fail"] = (inconclusive or Inconclusive.WARN).value
+    if outcome == "inconclusive" and counts_as == "warn":
+        print_warnings(["The gate is inconclusive, which does not fail here (--inconclusive fail exits with 3)."])
+    raise typer.Exit(exit_code(outcome, counts_as))

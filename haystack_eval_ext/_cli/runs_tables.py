@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons, gates and agreement as people read them on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from haystack_eval_ext._cli.render import print_table, print_text
+from haystack_eval_ext.runs._comparison_text import changed_rows, metric_cells
+from haystack_eval_ext.runs._run_exports import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from haystack_eval_ext.runs._agreement import Agreement
+    from haystack_eval_ext.runs.comparison import Comparison, MetricComparison
+    from haystack_eval_ext.runs.gate import GateResult
+
+_HEADS = ("Metric", "Base", "New", "Change", "{:g} % interval", "p", "Better / same / worse", "Failed")
+
+
+def print_comparison(out: Console, comparison: Comparison) -> None:
+    """
+    Print a comparison: metrics, slices, notes, and the rows that changed most.
+
+    :param out: The console.
+    :param comparison: The comparison.
+    """
+    print_text(out, f"{comparison.new_name} against {comparison.base_name}, {comparison.rows} questions")
+    out.print()
+    heads = [head.format(comparison.confidence * 100) for head in _HEADS]
+    print_table(out, heads, map(metric_cells, comparison.metrics.values()))
+    for tag, metrics in comparison.slices.items():
+        out.print()
+        rows = max((metric.difference.rows + metric.difference.left_out for metric in metrics.values()), default=0)
+        print_text(out, f"{tag}, {rows} questions", style="bold")
+        print_table(out, heads, map(metric_cells, metrics.values()))
+    groups = [comparison.notes, *([*_power(each), *changed_rows(each)] for each in comparison.metrics.values())]
+    for lines in filter(None, groups):
+        out.print()
+        for line in lines:
+            print_text(out, line)
+
+
+def print_gate(out: Console, results: Sequence[GateResult]) -> None:
+    """
+    Print what a gate says, one line for each condition.
+
+    :param out: The console.
+    :param results: Its results.
+    """
+    out.print()
+    for result in results:
+        print_text(out, f"fails if {result.condition}: {result.reason}")
+
+
+def print_agreement(out: Console, found: Agreement, *, human: str, metric: str) -> None:
+    """
+    Print how far a metric agrees with people.
+
+    :param out: The console.
+    :param found: The agreement.
+    :param human: The column of people's labels.
+    :param metric: The metric.
+    """
+    left_out = f", {found.left_out} without a label or a score left out" if found.left_out else ""
+    print_text(out, f"{metric} against {human}, {found.rows} questions{left_out}")
+    out.print()
+    names = [_class_name(each) for each in found.classes]
+    heads = (f"{human} \\ {metric}", *names, "Share")
+    lines = [
+        (name, *map(str, counts), shown(share))
+        for name, counts, share in zip(names, found.confusion, found.human_rates, strict=True)
+    ]
+    lines.append(("Share", *map(shown, found.judge_rates), ""))
+    print_table(out, heads, lines)
+    out.print()
+    print_table(
+        out,
+        ("", "Value", "95 % interval"),
+        [
+            (name, shown(value), "–" if interval is None else f"{shown(interval.low)} to {shown(interval.high)}")
+            for name, value, interval in (
+                ("Accuracy", found.accuracy, found.accuracy_interval),
+                ("Kappa", found.kappa, found.kappa_interval),
+            )
+        ],
+    )
+
+
+def _power(metric: MetricComparison) -> list[str]:
+    """What this number of questions could have shown."""
+    parts = []
+    if metric.minimal_detectable is not None:
+        parts.append(f"could have shown a change of {shown(metric.minimal_detectable)}")
+    if metric.margin is not None and metric.rows_needed is not None:
+        parts.append(f"a margin of {metric.margin:g} needs about {metric.rows_needed} questions")
+    return [f"{metric.name}: {'; '.join(parts)}"] if parts else []
+
+
+def _class_name(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -1,0 +1,252 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Asks a target one question and writes down what it did: the row record."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from haystack import Pipeline
+from haystack.core.errors import PipelineRuntimeError
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+
+from haystack_eval_ext.runs._answers import AnswerPlan, plan_answer, read_function_result
+from haystack_eval_ext.runs._faults import describe_fault
+from haystack_eval_ext.runs._names import nearest
+from haystack_eval_ext.runs._plain import plain_document
+from haystack_eval_ext.runs._questions import QuestionPlan, Sections, TargetError, plan_question
+from haystack_eval_ext.runs._stores import components_of, document_stores, gives_documents, in_memory_index, sockets_of
+from haystack_eval_ext.runs._tracing import recorded
+from haystack_eval_ext.runs._usage import Prices, cost
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from haystack import Document
+
+    from haystack_eval_ext.runs._recording import Recorder
+    from haystack_eval_ext.runs.dataset import Dataset
+    from haystack_eval_ext.runs.targets import Target
+
+_logger = logging.getLogger(__name__)
+
+
+class Job(NamedTuple):
+    """One question, asked the `repeat`th time, from 0."""
+
+    row: dict[str, Any]
+    repeat: int
+
+
+class _Outcome(NamedTuple):
+    answer: str | None
+    documents: list[Document]
+    contexts: list[str]
+    stages: dict[str, list[Document]]
+
+
+class Asker:
+    """
+    Knows how to ask a target.
+
+    :param target: The target.
+    :param dataset: The data, whose columns may feed sockets.
+    :param mapping: The user's sections, before those of the pipeline's YAML.
+    :param retrieved: The stage whose documents are evaluated; None: what `outputs` names, else the last one.
+    :param prices: By model, for a million tokens.
+    :raises TargetError: If the target cannot be fed, or has no such stage.
+    """
+
+    def __init__(
+        self, target: Target, dataset: Dataset, mapping: Sections, retrieved: str | None, prices: Prices | None
+    ) -> None:
+        self._target = target
+        self._prices = prices
+        self._pipelines: list[Pipeline] = []
+        self._question = QuestionPlan([], [])
+        self._answer = AnswerPlan([])
+        self._retrieved = retrieved
+        pipeline = target.pipeline
+        if pipeline is None:
+            if any(mapping.values()):
+                msg = f"mapping names sockets of a pipeline, but {target.name} is a function. Leave it out."
+                raise TargetError(msg)
+            return
+        self._question = plan_question(
+            pipeline, target.sections["inputs"] | mapping["inputs"], dataset, demanded=mapping["inputs"]
+        )
+        self._answer = plan_answer(pipeline, target.sections["outputs"] | mapping["outputs"])
+        self._retrieved = retrieved or self._answer.documents
+        if self._retrieved is not None:
+            _check_stage(pipeline, self._retrieved)
+        self._pipelines = [pipeline]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the data that feed sockets."""
+        return sorted(set(self._question.columns.values()))
+
+    def warm_up(self, copies: int) -> None:
+        """
+        Make the target ready once, before any question.
+
+        :param copies: Pipelines of their own for so many slots; 0: one for all.
+        :raises TargetError: If a component cannot be warmed up, or the pipeline not copied.
+        """
+        pipeline = self._target.pipeline
+        if pipeline is None:
+            if copies:
+                msg = f"isolate copies pipelines, but {self._target.name} is a function. Leave isolate out."
+                raise TargetError(msg)
+            return
+        if copies:
+            try:
+                # Every class in it is in use here already: that is more trust than reading YAML needs.
+                self._pipelines = [Pipeline.from_dict(pipeline.to_dict(), unsafe=True) for _ in range(copies)]
+            except Exception as error:  # whatever a component's to_dict or from_dict does
+                msg = f"{self._target.name} cannot be copied for isolate: {describe_fault(error)}"
+                raise TargetError(msg) from error
+            for found in document_stores(pipeline):
+                if isinstance(found.store, InMemoryDocumentStore) and in_memory_index(found.store) is None:
+                    msg = f"isolate: the in-memory store of {found.component} has shared=False, so copies are empty."
+                    raise TargetError(msg)
+        try:
+            for each in self._pipelines:
+                each.warm_up()
+        except Exception as error:  # whatever a component does
+            msg = f"{self._target.name} cannot be warmed up: {describe_fault(error)}"
+            raise TargetError(msg) from error
+
+    def ask(self, job: Job, slot: int) -> dict[str, Any]:
+        """
+        Ask one question; what the target raises becomes a record.
+
+        :param job: The question.
+        :param slot: Which of the threads asks.
+        :returns: The record.
+        :raises TargetError: If what is wrong is wrong for every question.
+        """
+        outcome = fault = None
+        with recorded() as recorder:
+            start = time.perf_counter()
+            try:
+                outcome = self._run(job.row, slot, recorder)
+            except TargetError:
+                raise
+            except (Exception, SystemExit) as error:  # whatever the target raises
+                fault = self._fault(error, job)
+            seconds = time.perf_counter() - start
+        recorder.seal()
+        try:
+            return self._record(job, outcome, fault, recorder) | {"seconds": seconds}
+        except Exception as error:  # metadata that holds itself, or cannot be written down
+            return _failed(job, self._fault(error, job), seconds)
+
+    def _record(
+        self, job: Job, outcome: _Outcome | None, fault: dict[str, Any] | None, recorder: Recorder
+    ) -> dict[str, Any]:
+        tokens = recorder.tokens()
+        stages = recorder.stages if outcome is None else outcome.stages
+        return _base(job, fault) | {
+            "answer": None if outcome is None else outcome.answer,
+            "contexts": [] if outcome is None else outcome.contexts,
+            "documents": [] if outcome is None else _plain_all(outcome.documents),
+            "stages": {name: _plain_all(documents) for name, documents in stages.items()},
+            "components": recorder.components(self._prices),
+            "seconds": None,
+            "tokens": tokens,
+            "cost": cost(tokens, self._prices),
+        }
+
+    def _run(self, row: dict[str, Any], slot: int, recorder: Recorder) -> _Outcome:
+        if self._target.function is not None:
+            result = read_function_result(self._target.function(row["question"]))
+            stages = recorder.stages | result.stages
+            documents = self._final(stages) if result.documents is None or self._retrieved else result.documents
+            contexts = _texts(recorder.prompt_documents or documents) if result.contexts is None else result.contexts
+            return _Outcome(result.answer, documents, contexts, stages)
+        pipeline = self._pipelines[slot % len(self._pipelines)]
+        outputs = pipeline.run(
+            self._question.inputs(row["question"], row), include_outputs_from=self._answer.components
+        )
+        documents = self._final(recorder.stages)
+        given = documents if recorder.prompt_documents is None else recorder.prompt_documents
+        return _Outcome(self._answer.answer(outputs), documents, _texts(given), recorder.stages)
+
+    def _final(self, stages: dict[str, list[Document]]) -> list[Document]:
+        if self._retrieved is None:
+            return next(reversed(stages.values()), [])
+        if self._retrieved not in stages and self._target.function is not None:
+            known = nearest(self._retrieved, stages)
+            msg = f"retrieved: {self._target.name} gave no stage {self._retrieved!r}{known}"
+            raise TargetError(msg)
+        return stages.get(self._retrieved, [])  # the question took a way around the stage: nothing retrieved
+
+    def _fault(self, error: BaseException, job: Job) -> dict[str, Any]:
+        # Only this log may hold what the message quotes.
+        _logger.debug("The question of row %s failed.", job.row["id"], exc_info=error)
+        component = error.component_name if isinstance(error, PipelineRuntimeError) else None
+        cause = error.__cause__ if component is not None and error.__cause__ is not None else error
+        return {"class": type(cause).__name__, "component": component, "reason": describe_fault(error) + _status(cause)}
+
+
+def given_up(job: Job, timeout: float) -> dict[str, Any]:
+    """
+    Make the record of a question that was given up.
+
+    :param job: The question.
+    :param timeout: How long it had, in seconds.
+    :returns: The record.
+    """
+    return _failed(
+        job, {"class": "TimeoutError", "component": None, "reason": f"No answer within {timeout:g} s."}, timeout
+    )
+
+
+def _failed(job: Job, fault: dict[str, Any], seconds: float) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"answer": None, "contexts": [], "documents": [], "stages": {}, "components": []}
+    return _base(job, fault) | nothing | {"seconds": seconds, "tokens": {}, "cost": None}
+
+
+def _base(job: Job, fault: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "id": job.row["id"],
+        "repeat": job.repeat,
+        "status": "ok" if fault is None else "error",
+        "error": fault,
+        "question": job.row["question"],
+    }
+
+
+def _status(error: BaseException | None) -> str:
+    """The status that a service answered, read from whatever class its client raises."""
+    while error is not None:
+        code = getattr(error, "status_code", None)
+        if isinstance(code, int):
+            return f" The service answered {code}."
+        error = error.__cause__
+    return ""
+
+
+def _check_stage(pipeline: Pipeline, name: str) -> None:
+    """Refuse an unknown stage; an agent's tools give stages that cannot be known before."""
+    names = []
+    for component, instance in components_of(pipeline):
+        if hasattr(instance, "tools"):
+            return
+        for socket, found in sockets_of(instance, "output").items():
+            if gives_documents(found.type):
+                names.append(component if socket == "documents" else f"{component}.{socket}")
+    if name not in names:
+        msg = f"retrieved: the pipeline has no stage {name!r}{nearest(name, names)}"
+        raise TargetError(msg)
+
+
+def _plain_all(documents: Sequence[Document]) -> list[dict[str, Any]]:
+    return [plain_document(document) for document in documents]
+
+
+def _texts(documents: Sequence[Document]) -> list[str]:
+    return [document.content or "" for document in documents]

@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How a metric's numbers were made: what must be equal in two runs before their scores may be compared."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from haystack.core.serialization import component_to_dict
+
+from haystack_eval_ext.runs._fingerprints import canonical, text_hash
+from haystack_eval_ext.runs._pipeline_text import without_secrets
+from haystack_eval_ext.runs._plain import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from haystack import Pipeline
+
+# What a number does not depend on: how it is computed, shown, or paid for.
+_NEUTRAL = frozenset(
+    (
+        "api_key",
+        "batch_size",
+        "cache_path",
+        "chat_generator",
+        "device",
+        "find_never_retrieved",
+        "http_client_kwargs",
+        "max_concurrency",
+        "max_retries",
+        "max_workers",
+        "policy",
+        "progress_bar",
+        "raise_on_failure",
+        "timeout",
+        "token",
+    )
+)
+# The user's prompts and examples: equal or not is all that a run record needs to know.
+_HASHED = frozenset(("examples", "instructions"))
+_OF_POLICY = ("votes", "structured_output")
+_LONGEST = 80
+_LOWER = re.compile(r"\blower is better", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class JudgeInfo:
+    """
+    Who judged.
+
+    :param generator: The class of the generator.
+    :param model: The model that was asked for; None if the generator does not tell.
+    :param models: The models that the replies name, sorted; [] if no reply came, or all came from a cache.
+    """
+
+    generator: str
+    model: str | None
+    models: list[str]
+
+    @property
+    def name(self) -> str:
+        """The models of the replies, else the one asked for, else the generator."""
+        return ", ".join(self.models) or self.model or self.generator
+
+
+@dataclass(frozen=True)
+class MetricInfo:
+    """
+    How a metric's numbers were made.
+
+    :param component: The component's name in the evaluation pipeline.
+    :param type: Its class.
+    :param parameters: The init parameters that decide the numbers.
+    :param lower_is_better: True if a higher score is worse.
+    :param judge: Who judged; None for metrics without a judge.
+    :param prompts: The version of each prompt.
+    """
+
+    component: str
+    type: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    lower_is_better: bool = False
+    judge: JudgeInfo | None = None
+    prompts: dict[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give plain values for a file."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> MetricInfo:
+        """
+        Read what :meth:`to_dict` wrote; keys that a later version may add are left out.
+
+        :raises KeyError: If one is missing; TypeError or ValueError if one has another form.
+        """
+        judge = data["judge"]
+        return cls(
+            component=str(data["component"]),
+            type=str(data["type"]),
+            parameters=dict(data["parameters"]),
+            lower_is_better=bool(data["lower_is_better"]),
+            judge=judge and JudgeInfo(str(judge["generator"]), judge["model"], list(map(str, judge["models"]))),
+            prompts=dict(data["prompts"]),
+        )
+
+
+def metric_info(pipeline: Pipeline, metric: str, usage: Mapping[str, Mapping[str, Any]]) -> MetricInfo:
+    """
+    Describe a metric.
+
+    :param pipeline: The evaluation pipeline.
+    :param metric: The metric's name, "component" or "component.measure".
+    :param usage: By component what its judge spent.
+    :returns: How its numbers were made.
+    """
+    component, _, measure = metric.partition(".")
+    instance = pipeline.get_component(component)
+    parameters = _parameters(instance, component)
+    if measure:
+        # A run with more measures is the same as to each of them.
+        parameters.pop("measures", None)
+    judge = None
+    # Haystack's own evaluators hide theirs, and have no policy.
+    generator = getattr(instance, "chat_generator", None) or getattr(instance, "_chat_generator", None)
+    if generator is not None:
+        asked = _parameters(generator, "chat_generator")
+        judge = JudgeInfo(
+            _type_name(generator),
+            _text(asked.get("model", getattr(generator, "model", None))),
+            sorted(map(str, usage.get(component, {}).get("models") or {})),
+        )
+        parameters["judge_type"] = judge.generator
+        parameters["judge_parameters"] = asked.get("generation_kwargs") or {}
+        policy = getattr(instance, "policy", None)
+        parameters |= {name: plain(getattr(policy, name)) for name in _OF_POLICY if hasattr(policy, name)}
+    prompt = getattr(instance, "_prompt", None)
+    name, version = getattr(prompt, "name", None), getattr(prompt, "version", None)
+    summary = (inspect.getdoc(type(instance)) or "").split("\n\n")[0]
+    return MetricInfo(
+        component=component,
+        type=_type_name(instance),
+        parameters=parameters,
+        lower_is_better=bool(_LOWER.search(summary)),
+        judge=judge,
+        prompts={str(name): str(version)} if name and version else {},
+    )
+
+
+def _parameters(instance: Any, name: str) -> dict[str, Any]:
+    try:
+        found = component_to_dict(instance, name)["init_parameters"]
+    except Exception:  # a key given as text, a function: what remains is what can be written down one by one
+        names = inspect.signature(type(instance).__init__).parameters
+        found = {each: value for each in names if _is_plain(value := getattr(instance, each, None))}
+    cleaned: dict[str, Any] = _cleaned(without_secrets(plain(found)))
+    return cleaned
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: _hashed(entry) if name in _HASHED and entry is not None else _cleaned(entry)
+            for name, entry in value.items()
+            if name not in _NEUTRAL
+        }
+    if isinstance(value, list):
+        return [_cleaned(entry) for entry in value]
+    return _hashed(value) if isinstance(value, str) and len(value) > _LONGEST else value
+
+
+def _hashed(value: Any) -> str:
+    return f"sha256:{text_hash(canonical(value))[:16]}"
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    return value is None or isinstance(value, str | bool | int | float)
+
+
+def _type_name(instance: Any) -> str:
+    kind = type(instance)
+    return f"{kind.__module__}.{kind.__name__}"
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

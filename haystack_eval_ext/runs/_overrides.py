@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Changes init parameters in a pipeline's YAML before the pipeline is made."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from haystack.core.component import component
+from haystack.marshal import YamlMarshaller
+
+from haystack_eval_ext.runs._names import nearest
+from haystack_eval_ext.runs._questions import TargetError
+
+_QUOTED = ("[", '"', "'")
+
+
+def read_yaml(text: str, name: str) -> dict[str, Any]:
+    """
+    Parse a pipeline's YAML.
+
+    :param text: The YAML.
+    :param name: The file's name, for messages.
+    :returns: What it holds.
+    :raises TargetError: If it holds no mapping with components.
+    """
+    try:
+        value = YamlMarshaller().unmarshal(text)
+    except Exception as error:  # of the YAML reader, whose messages quote the file
+        mark = getattr(error, "problem_mark", None)
+        where = "" if mark is None else f" (near line {mark.line + 1})"
+        msg = f"{name}: not valid YAML{where}. Expected what Pipeline.dumps() writes."
+        raise TargetError(msg) from error
+    components = value.get("components") if isinstance(value, dict) else None
+    if not isinstance(components, dict) or not all(isinstance(entry, dict) for entry in components.values()):
+        msg = f"{name}: not a pipeline. Expected YAML with components, as Pipeline.dumps() writes it."
+        raise TargetError(msg)
+    return dict(value)
+
+
+def override(text: str, overrides: Mapping[str, Any], name: str) -> str:
+    """
+    Set init parameters.
+
+    :param text: The pipeline's YAML.
+    :param overrides: Values by "component.parameter"; further dots reach into a parameter that is a mapping. A text is
+        read as a YAML scalar, or as a list or mapping in brackets: "5" is a number, "null" None.
+    :param name: The file's name, for messages.
+    :returns: The changed YAML.
+    :raises TargetError: If there is no such component, or a text is not YAML.
+    """
+    value = read_yaml(text, name)
+    components = value["components"]
+    for key, given in overrides.items():
+        found, path = split_key(key, components)
+        place = components[found].setdefault("init_parameters", {})
+        if place is None:
+            place = components[found]["init_parameters"] = {}
+        for step in path[:-1]:
+            inner = place.setdefault(step, {}) if isinstance(place, dict) else None
+            if inner is None and isinstance(place, dict):
+                inner = place[step] = {}
+            if not isinstance(inner, dict):
+                msg = f"overrides: {key} reaches into {step!r}, which is no mapping; set {found}.{path[0]} as a whole."
+                raise TargetError(msg)
+            place = inner
+        place[path[-1]] = _typed(key, given)
+    return YamlMarshaller().marshal(value)
+
+
+def split_key(key: str, components: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """
+    Split "component.parameter".
+
+    :param key: The key of an override.
+    :param components: The components by name; Haystack allows no dots in one.
+    :returns: The component and the path of names below it.
+    :raises TargetError: If there is no such component.
+    """
+    owner, dot, path = key.partition(".")
+    if not dot or not all(path.split(".")):
+        msg = f"overrides: {key!r} must be component.parameter."
+        raise TargetError(msg)
+    if owner not in components:
+        msg = f"overrides: the pipeline has no component {owner!r}{nearest(owner, components)}"
+        raise TargetError(msg)
+    return owner, path.split(".")
+
+
+def check_parameters(text: str, overrides: Mapping[str, Any], name: str) -> None:
+    """
+    Check that the parameters exist; called when loading has imported the components, whether it worked or not.
+
+    :param text: The YAML before the change.
+    :param overrides: As in :func:`override`.
+    :param name: The file's name, for messages.
+    :raises TargetError: If a component has no such parameter; the message names the nearest.
+    """
+    components = read_yaml(text, name)["components"]
+    for key in overrides:
+        owner, path = split_key(key, components)
+        kind = component.registry.get(components[owner].get("type"))
+        given = components[owner].get("init_parameters") or {}
+        if kind is None or path[0] in given:
+            continue
+        # Not of the class itself: Haystack's metaclass hides what its __init__ takes.
+        parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]  # type: ignore[misc]
+        names = [each.name for each in parameters if each.kind is not each.VAR_KEYWORD]
+        if path[0] not in names and not any(each.kind is each.VAR_KEYWORD for each in parameters):
+            msg = f"overrides: {owner} ({kind.__name__}) has no init parameter {path[0]!r}{nearest(path[0], names)}"
+            raise TargetError(msg)
+
+
+def _typed(key: str, given: Any) -> Any:
+    """A YAML scalar, a list in brackets or a mapping in braces; prose such as "Answer: {{ question }}" stays a text."""
+    if not isinstance(given, str):
+        return given
+    try:
+        value = YamlMarshaller().unmarshal(given)
+    except Exception as error:  # of the YAML reader, whose messages quote the value
+        if not given.lstrip().startswith(_QUOTED):
+            return given
+        msg = f"overrides: the value of {key} starts like a YAML list or quotation but does not end so."
+        raise TargetError(msg) from error
+    in_block = isinstance(value, list | dict) and not given.lstrip().startswith(("[", "{"))
+    return given if in_block else value

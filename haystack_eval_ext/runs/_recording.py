@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What one question did: calls of components with inputs and outputs, and the documents after each stage."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from haystack import Document
+
+from haystack_eval_ext.runs._plain import shown
+from haystack_eval_ext.runs._usage import Prices, Tokens, add_tokens, cost, reported_tokens
+
+DOCUMENTS = "documents"
+# What has one of these outputs makes a prompt of documents or answers from them.
+_PROMPT_OUTPUTS = frozenset(("prompt", "replies", "last_message"))
+
+
+class Operation(NamedTuple):
+    """A kind of span that is recorded: which tag names it, and under which keys its contents come."""
+
+    name_tag: str
+    default_name: str
+    given: str
+    output: str
+
+
+OPERATIONS = {
+    "haystack.component.run": Operation(
+        "haystack.component.name", "component", "haystack.component.input", "haystack.component.output"
+    ),
+    "haystack.agent.step.llm": Operation("", "llm", "haystack.agent.step.llm.input", "haystack.agent.step.llm.output"),
+    "haystack.agent.step.tool": Operation(
+        "haystack.tool.name", "tool", "haystack.agent.step.tool.input", "haystack.agent.step.tool.output"
+    ),
+}
+_TOOL = OPERATIONS["haystack.agent.step.tool"]
+
+
+class Call:
+    """
+    One span.
+
+    :param operation: Its kind; None for one that only nests others, such as a pipeline's run.
+    :param tags: Its tags.
+    :param parent: The call around it.
+    """
+
+    def __init__(self, operation: Operation | None, tags: Mapping[str, Any], parent: Call | None) -> None:
+        self.operation = operation
+        self.tags = tags
+        self.parent = parent
+        self.given: Any = None
+        self.output: Any = None
+        self.seconds = 0.0
+        self.error: str | None = None
+        self.tokens: Tokens = {}
+        self.counted_below = False
+        outer: str = "" if parent is None else parent.path
+        name = "" if operation is None else str(tags.get(operation.name_tag, operation.default_name))
+        self.path: str = f"{outer}.{name}" if outer and name else outer or name
+
+    def take(self, key: str, value: Any) -> None:
+        """
+        Keep a content.
+
+        :param key: The tag's name.
+        :param value: What went in or out; Haystack hands copies on, so that it stays as it is.
+        """
+        if self.operation is not None and key == self.operation.given:
+            self.given = value
+        elif self.operation is not None and key == self.operation.output:
+            self.output = value
+
+    def count_tokens(self) -> None:
+        """Count what is reported here, unless calls inside have reported it: a SuperComponent repeats their replies."""
+        if not self.counted_below:
+            self.tokens = reported_tokens(self.output, self.given)
+        if self.parent is not None and (self.tokens or self.counted_below):
+            self.parent.counted_below = True
+
+
+class Recorder:
+    """Gathers the calls of one question, also from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._calls: list[Call] = []
+        self._sealed = False
+        self.stages: dict[str, list[Document]] = {}
+        self.prompt_documents: list[Document] | None = None
+
+    def add(self, call: Call) -> None:
+        """
+        Take a call that has ended.
+
+        :param call: The call.
+        """
+        with self._lock:
+            if self._sealed:  # a thread that outlives its question
+                return
+            call.count_tokens()
+            if call.operation is None:
+                return
+            self._calls.append(call)
+            for name, documents in emitted_documents(call).items():
+                # In a loop the last visit counts, also for the order; an agent keeps all that its searches found.
+                before = self.stages.pop(name, [])
+                self.stages[name] = before + documents if call.operation is _TOOL else documents
+            given = [entry for value in _values(call.given) if _holds_documents(value) for entry in value]
+            if given and _PROMPT_OUTPUTS & set(_sockets(call, "output")):
+                self.prompt_documents = given
+
+    def seal(self) -> None:
+        """Take no more calls."""
+        with self._lock:
+            self._sealed = True
+
+    def components(self, prices: Prices | None) -> list[dict[str, Any]]:
+        """
+        List the calls.
+
+        :param prices: By model, for a million tokens.
+        :returns: Plain entries, in the order in which the calls ended.
+        """
+        return [
+            {
+                "name": call.path,
+                "seconds": call.seconds,
+                "documents": _count(call),
+                "in": _shown_sockets(call.given),
+                "out": _shown_sockets(call.output),
+                "tokens": call.tokens,
+                "cost": cost(call.tokens, prices),
+                "error": call.error,
+            }
+            for call in self._calls
+        ]
+
+    def tokens(self) -> Tokens:
+        """
+        Add up the tokens.
+
+        :returns: By model.
+        """
+        total: Tokens = {}
+        for call in self._calls:
+            add_tokens(total, call.tokens)
+        return total
+
+
+def emitted_documents(call: Call) -> dict[str, list[Document]]:
+    """
+    Find the rankings that a call emits.
+
+    :param call: A call that has ended.
+    :returns: By stage: the component's name for its output `documents`, "name.socket" for any other.
+    """
+    if not isinstance(call.output, Mapping):
+        return {}
+    declared = _sockets(call, "output")
+    stages = {}
+    for socket, value in call.output.items():
+        spec = declared.get(socket)
+        is_ranking = _holds_documents(value) or (value == [] and (socket == DOCUMENTS or _of_documents(spec)))
+        if is_ranking:
+            stages[call.path if socket == DOCUMENTS else f"{call.path}.{socket}"] = list(value)
+    return stages
+
+
+def _sockets(call: Call, side: str) -> dict[str, Any]:
+    found = call.tags.get(f"haystack.component.{side}_spec")
+    return found if isinstance(found, dict) else {}
+
+
+def _of_documents(spec: Any) -> bool:
+    kind = str(spec.get("type")) if isinstance(spec, Mapping) else ""
+    return kind.lower().startswith(
+        ("list[haystack.dataclasses.document.document", "typing.list[haystack.dataclasses.d")
+    )
+
+
+def _holds_documents(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(entry, Document) for entry in value)
+
+
+def _values(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, Mapping) else []
+
+
+def _count(call: Call) -> int | None:
+    stages = emitted_documents(call)
+    return sum(map(len, stages.values())) if stages else None
+
+
+def _shown_sockets(value: Any) -> dict[str, Any] | None:
+    """By socket a short text, unset ones left out; None where nothing came, as from a component that failed."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return {str(name): shown(entry) for name, entry in value.items() if entry is not None}
+    return {"value": shown(value)}

@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A run in the forms of others: tables, JSON, Markdown, pandas, Haystack's result object."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from haystack_eval_ext.runs._metric_comparison import metric_side
+from haystack_eval_ext.runs._run_rows import OTHERS
+from haystack_eval_ext.runs._strict_json import strict_json
+from haystack_eval_ext.runs._whole_files import write_whole
+
+if TYPE_CHECKING:
+    from haystack.evaluation import EvaluationRunResult
+
+    from haystack_eval_ext.runs._lines import FilePath
+    from haystack_eval_ext.runs.run import EvaluationRun
+
+# Of rows: what went in and came out. How it went there (stages, components) is in the JSON.
+_INNER = frozenset((OTHERS, "stages", "components", "fingerprint"))
+
+
+def data_frame(run: EvaluationRun) -> Any:
+    """
+    Make a DataFrame.
+
+    :param run: The run.
+    :returns: One line for each answer.
+    :raises ImportError: If pandas is not installed.
+    """
+    try:
+        pandas = import_module("pandas")
+    except ImportError as error:
+        msg = "to_pandas needs pandas, which is not installed: pip install pandas"
+        raise ImportError(msg) from error
+    return pandas.DataFrame(_columns(run) | _metric_columns(run))
+
+
+def evaluation_run_result(run: EvaluationRun) -> EvaluationRunResult:
+    """
+    Make Haystack's result object.
+
+    :param run: The run.
+    :returns: The result; its rows are the answers, its means those over the questions.
+    """
+    from haystack.evaluation import EvaluationRunResult
+
+    return EvaluationRunResult(
+        run_name=run.name,
+        inputs=_columns(run),
+        results={
+            name: {"score": run.scores[name], "individual_scores": list(metric.scores)}
+            for name, metric in run.metrics.items()
+        },
+    )
+
+
+def csv_text(run: EvaluationRun) -> str:
+    """
+    Write CSV.
+
+    :param run: The run.
+    :returns: One line for each answer; lists and objects are JSON, nothing is an empty cell.
+    """
+    columns = _columns(run) | _metric_columns(run)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(map(_cell, column) for column in columns.values()), strict=True))
+    return out.getvalue()
+
+
+def json_text(run: EvaluationRun) -> str:
+    """
+    Write JSON.
+
+    :param run: The run.
+    :returns: The manifest and, for each answer, the row and its metrics.
+    """
+    rows = [
+        {
+            **row,
+            "metrics": {
+                name: {"score": metric.scores[place], "status": metric.statuses[place], "error": metric.errors[place]}
+                for name, metric in run.metrics.items()
+            },
+        }
+        for place, row in enumerate(run.rows)
+    ]
+    return strict_json({**run.manifest, "rows": rows})
+
+
+def markdown_text(run: EvaluationRun) -> str:
+    """
+    Write Markdown.
+
+    :param run: The run.
+    :returns: A heading, a table of means with their intervals, and what to know about them.
+    """
+    data, spread = run.manifest["data"], run.spread()
+    clusters = run.scored().clusters
+    heads = ["metric", "mean", "95 % interval", "questions", "undefined", "failed", "not run"]
+    if run.repeats > 1:
+        heads.append("spread within a question")
+    lines = [
+        f"**{escaped(run.name)}**: {escaped(str(data.get('file')))}, {len(run.ids)} questions"
+        + (f", {run.repeats} answers each" if run.repeats > 1 else ""),
+        "",
+        table_line(heads),
+        "|" + "---|" * len(heads),
+    ]
+    for name, metric in run.scored().metrics.items():
+        side = metric_side(metric, clusters=clusters)
+        estimate = side.estimate
+        cells = [
+            name,
+            shown(estimate.mean),
+            "–" if estimate.interval is None else f"{shown(estimate.interval.low)} to {shown(estimate.interval.high)}",
+            str(side.rows),
+            *map(str, (side.undefined, side.failed, side.not_run)),
+        ]
+        lines.append(table_line([*cells, shown(spread[name])] if run.repeats > 1 else cells))
+    judges = sorted({metric.info.judge.name for metric in run.metrics.values() if metric.info.judge is not None})
+    if judges:
+        lines += ["", f"Judge: {escaped(', '.join(judges))}"]
+    return "\n".join(lines) + "\n"
+
+
+def write_text(path: FilePath, text: str) -> None:
+    """
+    Write a text; the file appears whole or not at all.
+
+    :param path: The file, replaced if it is there.
+    :param text: The text; lone surrogates, which UTF-8 cannot hold, are escaped.
+    :raises OSError: If it cannot be written.
+    """
+    write_whole({path: text.encode("utf-8", "backslashreplace")})
+
+
+def shown(value: float | None, *, signed: bool = False) -> str:
+    """
+    Write a number for a reader.
+
+    :param value: The number.
+    :param signed: Whether it is a change.
+    :returns: Four decimals, or a dash.
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    text = f"{value:+.4f}" if signed else f"{value:.4f}"
+    return text.lstrip("+-") if float(text) == 0 else text
+
+
+def table_line(cells: list[str]) -> str:
+    """
+    Write a line of a Markdown table.
+
+    :param cells: Its cells, which may hold anything.
+    :returns: The line.
+    """
+    return "| " + " | ".join(map(escaped, cells)) + " |"
+
+
+def escaped(text: str) -> str:
+    """
+    Keep a text from being taken for Markdown or HTML.
+
+    :param text: Names and ids.
+    :returns: The text on one line, with bars and angle brackets escaped.
+    """
+    flat = " ".join(text.split())
+    return flat.replace("|", "\\|").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _columns(run: EvaluationRun) -> dict[str, list[Any]]:
+    """What went in and out, by column; a column that is named like a metric's gives way."""
+    names = dict.fromkeys(name for row in run.rows for name in row if name not in _INNER)
+    others = dict.fromkeys(name for row in run.rows for name in row.get(OTHERS) or {})
+    if run.repeats == 1:
+        names.pop("repeat", None)
+    taken = set(_metric_columns(run))
+    columns = {name: [row.get(name) for row in run.rows] for name in names}
+    columns |= {
+        f"{OTHERS}.{name}" if name in columns else name: [(row.get(OTHERS) or {}).get(name) for row in run.rows]
+        for name in others
+    }
+    return {f"row.{name}" if name in taken else name: column for name, column in columns.items()}
+
+
+def _metric_columns(run: EvaluationRun) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {}
+    for name, metric in run.metrics.items():
+        columns[name] = list(metric.scores)
+        columns[f"{name}.status"] = list(metric.statuses)
+        if any(metric.errors):
+            columns[f"{name}.error"] = list(metric.errors)
+    return columns
+
+
+def _cell(value: Any) -> Any:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

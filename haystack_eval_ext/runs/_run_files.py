@@ -1,0 +1,315 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A run on disk: a folder with three files, or a baseline in one; read with one line for whatever is wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from haystack_eval_ext.runs._lines import FileProblemsError, Problems, kind_of, numbered_lines, parse_json, read_text
+from haystack_eval_ext.runs._metric_info import MetricInfo
+from haystack_eval_ext.runs._plain import json_line
+from haystack_eval_ext.runs._row_log import MANIFEST as HARNESS
+from haystack_eval_ext.runs._strict_json import strict_json
+from haystack_eval_ext.runs._whole_files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from haystack_eval_ext.runs._lines import FilePath
+    from haystack_eval_ext.runs._run_rows import Row
+
+MANIFEST, ROWS, SCORES = "manifest.json", "rows.jsonl", "scores.jsonl"
+FORMAT = 1
+RUN_KIND, BASELINE_KIND = "haystack-eval run", "haystack-eval baseline"
+STATUSES = ("scored", "undefined", "error", "not_run")
+# results.json is what `haystack-eval run --out` writes; a folder with one of these is no stranger's.
+OUR_FILES = frozenset((MANIFEST, ROWS, SCORES, HARNESS, "results.json"))
+_NO_NUMBER = frozenset(("error", "not_run"))
+
+
+class RunFileError(FileProblemsError):
+    """A folder or file holds no run that can be read, or must not be written over."""
+
+
+@dataclass(frozen=True)
+class RunMetric:
+    """
+    One metric of a run, one entry for each row (each answer, if questions were asked several times).
+
+    :param info: How the numbers were made.
+    :param scores: The scores; NaN where there is none.
+    :param statuses: "scored", "undefined", "error" or "not_run".
+    :param errors: Why a row could not be judged; None for the others.
+    """
+
+    info: MetricInfo
+    scores: list[float]
+    statuses: list[str]
+    errors: list[str | None]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a run consists of, on disk and in memory."""
+
+    manifest: dict[str, Any]
+    rows: list[Row]
+    metrics: dict[str, RunMetric]
+
+
+def check_folder(folder: FilePath, *, replace: bool) -> Path:
+    """
+    Check that a run can be saved.
+
+    :param folder: The folder.
+    :param replace: Whether a run may be there already.
+    :returns: The folder.
+    :raises RunFileError: If it is a file, or holds a run or what is no run's.
+    """
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise RunFileError([f"{path} is a file; name a folder for the run."])
+    names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
+    if names and not names & OUR_FILES:
+        raise RunFileError([f"{path} is not empty and holds no run; name a new folder."])
+    if MANIFEST in names and not replace:
+        raise RunFileError([f"{path} holds a run already; name a new folder, or replace it (replace=True, --force)."])
+    if ROWS in names and not names & {MANIFEST, HARNESS}:
+        raise RunFileError([f"{path} holds {ROWS} of something else; name a new folder."])
+    return path
+
+
+def write_run(folder: Path, stored: Stored) -> None:
+    """
+    Write a run; the manifest comes last, and a folder without one is no run.
+
+    :param folder: The folder, made if it is not there.
+    :param stored: The run.
+    :raises OSError: If it cannot be written; a run that was there before is then still whole.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    scores = (_score_line(stored, number, row) for number, row in enumerate(stored.rows))
+    # Without texts there is nothing to go on with: the harness would take the rows for finished and miss the answers.
+    stale = [folder / MANIFEST, *([] if stored.manifest["texts"] else [folder / HARNESS])]
+    write_whole(
+        {
+            folder / ROWS: "".join(map(json_line, stored.rows)).encode("utf-8"),
+            folder / SCORES: "".join(map(json_line, scores)).encode("utf-8"),
+            folder / MANIFEST: strict_json(stored.manifest).encode("utf-8"),
+        },
+        remove=stale,
+    )
+
+
+def read_run(folder: Path) -> Stored:
+    """
+    Read a run.
+
+    :param folder: Its folder.
+    :returns: The run.
+    :raises RunFileError: If files are missing, torn or another's.
+    """
+    if not (folder / MANIFEST).is_file():
+        raise RunFileError([_no_run(folder)])
+    manifest = _read_manifest(folder / MANIFEST, RUN_KIND)
+    rows = _read_lines(folder / ROWS)
+    scores = _read_lines(folder / SCORES)
+    place = _places(folder / ROWS, rows)
+    lines: list[Row | None] = [None] * len(rows)
+    for number, line in enumerate(scores, start=1):
+        row = place.get((line.get("id"), line.get("repeat")))
+        if row is None or lines[row] is not None:
+            why = f"names no row of {ROWS}" if row is None else "names the same row as a line before"
+            raise RunFileError([f"{folder / SCORES}:{number}: {why}. Score the rows again."])
+        lines[row] = line
+    if len(scores) != len(rows) or not rows:
+        found = f"{len(rows)} rows in {ROWS} and {len(scores)} in {SCORES}"
+        raise RunFileError([f"{folder}: {found}, expected equally many. Score the rows again."])
+    metrics = _metrics(folder / SCORES, manifest, [line["metrics"] for line in lines if line])
+    return Stored(manifest, rows, metrics)
+
+
+def write_baseline(path: FilePath, manifest: Mapping[str, Any], rows: Sequence[Row]) -> None:
+    """
+    Write a baseline: one file, one line for each question, so that a diff shows which changed.
+
+    :param path: The file, replaced if it is there.
+    :param manifest: Its head.
+    :param rows: The questions with their scores.
+    :raises OSError: If it cannot be written.
+    """
+    head = strict_json({**manifest, "kind": BASELINE_KIND, "rows": []})
+    lines = ",\n".join(f"    {json_line(row).rstrip()}" for row in rows)
+    text = head.removesuffix("[]\n}\n") + f"[\n{lines}\n  ]\n}}\n"
+    write_whole({path: text.encode("utf-8")})
+
+
+def baseline_row(row_id: str, of_row: Mapping[str, Any], metrics: Mapping[str, tuple[float, str]]) -> Row:
+    """
+    Make a line of a baseline.
+
+    :param row_id: The question's id.
+    :param of_row: Its fingerprint, cluster and tags.
+    :param metrics: Score and status by metric.
+    :returns: The line; statuses other than "scored" alone are written down.
+    """
+    others = {name: status for name, (_, status) in metrics.items() if status != "scored"}
+    scores = {name: _null(score) for name, (score, _) in metrics.items()}
+    return {"id": row_id, **of_row, "scores": scores} | ({"statuses": others} if others else {})
+
+
+def read_baseline(path: Path) -> Stored:
+    """
+    Read a baseline.
+
+    :param path: The file.
+    :returns: The run, without texts.
+    :raises RunFileError: If it is none.
+    """
+    manifest = _read_manifest(path, BASELINE_KIND)
+    lines = manifest.pop("rows", None)
+    if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
+        raise RunFileError([f"{path} has no rows; write the baseline again."])
+    rows = [
+        {name: value for name, value in line.items() if name not in ("scores", "statuses")} | {"repeat": 0}
+        for line in lines
+    ]
+    _places(path, rows)
+    try:
+        cells = [
+            {
+                name: {"score": score, "status": (line.get("statuses") or {}).get(name, "scored")}
+                for name, score in line["scores"].items()
+            }
+            for line in lines
+        ]
+    except (KeyError, AttributeError, TypeError):
+        raise RunFileError([f"{path} has a row without scores; write the baseline again."]) from None
+    return Stored(manifest, rows, _metrics(path, manifest, cells))
+
+
+def _score_line(stored: Stored, number: int, row: Row) -> Row:
+    metrics = {}
+    for name, metric in stored.metrics.items():
+        cell: Row = {"score": _null(metric.scores[number]), "status": metric.statuses[number]}
+        error = metric.errors[number]
+        metrics[name] = cell | ({"error": error} if error else {})
+    return {"id": row["id"], "repeat": row["repeat"], "metrics": metrics}
+
+
+def _null(score: float) -> float | None:
+    return None if math.isnan(score) else score
+
+
+def _no_run(folder: Path) -> str:
+    if not folder.exists():
+        return f"{folder}: there is no such run; name the folder of one, or a baseline file."
+    if (folder / HARNESS).is_file():
+        return f"{folder} holds a run that is not finished. Start it again with the same folder to go on."
+    if (folder / SCORES).is_file():
+        return f"{folder} holds a run that was not written to its end ({MANIFEST} is missing). Score the rows again."
+    return f"{folder} holds no run ({MANIFEST} is missing); name the folder of one, or a baseline file."
+
+
+def _read_manifest(file: Path, kind: str) -> dict[str, Any]:
+    manifest = _parsed(file, _text(file))
+    if not isinstance(manifest, dict) or manifest.get("kind") not in (RUN_KIND, BASELINE_KIND):
+        raise RunFileError([f"{file} is not of a run of haystack-eval. Name a run's folder, or a baseline file."])
+    if manifest["kind"] != kind:
+        msg = f"{file} is the file of another kind ({manifest['kind']}), expected {kind}."
+        raise RunFileError([msg])
+    if manifest.get("format") != FORMAT:
+        msg = (
+            f"{file} has format {manifest.get('format')!r}, but this version of haystack-eval-ext reads {FORMAT}. "
+            "Update the package, or score the rows again."
+        )
+        raise RunFileError([msg])
+    data, settings = manifest.get("data"), manifest.get("settings")
+    if not isinstance(data, dict) or not isinstance(settings, dict) or not isinstance(manifest.get("name"), str):
+        raise RunFileError([f"{file} lacks 'name', 'data' or 'settings'. Score the rows again."])
+    return manifest
+
+
+def _read_lines(file: Path) -> list[Row]:
+    problems = Problems(file)
+    rows = []
+    for number, line in numbered_lines(_text(file), problems):
+        value = _parsed(file, line, number)
+        if not isinstance(value, dict):
+            raise RunFileError([f"{file}:{number}: {kind_of(value)}, expected an object. Score the rows again."])
+        rows.append(value)
+    if problems.texts():
+        raise RunFileError(problems.texts())
+    return rows
+
+
+def _text(file: Path) -> str:
+    problems = Problems(file)
+    text = read_text(file, problems)
+    if problems.texts():
+        raise RunFileError(problems.texts()[:1])
+    return text
+
+
+def _parsed(file: Path, text: str, line: int | None = None) -> Any:
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        where = "" if line is None else f":{line}"
+        raise RunFileError([f"{file}{where}: {error}. Is the file whole? Score the rows again."]) from None
+
+
+def _places(file: Path, rows: Sequence[Row]) -> dict[tuple[Any, Any], int]:
+    place: dict[tuple[Any, Any], int] = {}
+    for number, row in enumerate(rows):
+        row_id, repeat = row.get("id"), row.get("repeat")
+        fits = isinstance(row_id, str) and isinstance(repeat, int) and repeat >= 0
+        if not fits or (row_id, repeat) in place or not isinstance(row.get("fingerprint"), str):
+            msg = f"{file}: row {number + 1} has no id, repeat and fingerprint of its own. Score the rows again."
+            raise RunFileError([msg])
+        place[row_id, repeat] = number
+    return place
+
+
+def _metrics(file: Path, manifest: Mapping[str, Any], cells: list[dict[str, Any]]) -> dict[str, RunMetric]:
+    metrics: dict[str, RunMetric] = {}
+
+    def column(name: str, read: Callable[[dict[str, Any]], Any]) -> list[Any]:
+        return [read(cell[name]) for cell in cells]
+
+    try:
+        for name, data in manifest["metrics"].items():
+            scores = column(name, lambda cell: math.nan if cell["score"] is None else float(cell["score"]))
+            statuses = column(name, lambda cell: cell["status"])
+            if not all(map(_fits, scores, statuses)):
+                msg = f"{file}: scores and statuses of '{name}' contradict each other. Score the rows again."
+                raise RunFileError([msg])
+            errors = column(name, lambda cell: cell.get("error"))
+            metrics[name] = RunMetric(MetricInfo.from_dict(data), scores, statuses, errors)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, RunFileError):
+            raise
+        msg = f"{file} lacks what the manifest lists as metrics, or holds it in another form. Score the rows again."
+        raise RunFileError([msg]) from None
+    return metrics
+
+
+def _fits(score: float, status: str) -> bool:
+    """Whether a score may have a status: an undefined row counts as 0 or has no score."""
+    return status == "undefined" or (math.isnan(score) == (status in _NO_NUMBER) and status in STATUSES)
+
+
+def read_stored(path: FilePath) -> Stored:
+    """
+    Read a run's folder or a baseline file.
+
+    :param path: Either.
+    :returns: The run.
+    :raises RunFileError: If it is neither.
+    """
+    found = Path(path)
+    return read_baseline(found) if found.is_file() else read_run(found)

@@ -1,0 +1,341 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""
+The verbs for Python: evaluate, compare, check, agree; runs are kept, loaded, and written as baselines.
+
+```python
+from haystack import Document
+from haystack_eval_ext import DocumentRecallEvaluator
+from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs.dataset import Dataset
+
+
+def data(found):
+    rows = [{"id": f"q{n}", "relevant_documents": [Document(id="a")]} for n in range(60)]
+    return Dataset("questions", [row | {"documents": [Document(id=found(n))]} for n, row in enumerate(rows)])
+
+
+evaluators = {"recall": DocumentRecallEvaluator(document_comparison_field="id")}
+base = api.evaluate(evaluators, data(lambda n: "a" if n % 2 else "b"), name="bm25")
+new = api.evaluate(evaluators, data(lambda n: "a" if n % 10 else "b"), name="hybrid")
+comparison = api.compare(base, new)
+print(round(comparison.metrics["recall"].difference.mean, 2), comparison.metrics["recall"].wins)
+# 0.4 24
+print([result.outcome for result in api.check(comparison, ["recall drops 0.02"])])
+# ['pass']
+```
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from haystack import Pipeline
+
+from haystack_eval_ext._resources import pipeline_names, pipeline_path
+from haystack_eval_ext._rows import describe
+from haystack_eval_ext.runs import comparison as comparing
+from haystack_eval_ext.runs import gate
+from haystack_eval_ext.runs._agreement import Agreement
+from haystack_eval_ext.runs._faults import describe_fault
+from haystack_eval_ext.runs._people import agree
+from haystack_eval_ext.runs._run_files import MANIFEST, check_folder
+from haystack_eval_ext.runs.comparison import Comparison, ComparisonError, ScoredRun
+from haystack_eval_ext.runs.dataset import Dataset, read_dataset
+from haystack_eval_ext.runs.evaluation import (
+    Evaluation,
+    EvaluationError,
+    evaluate_pipeline,
+    load_pipeline,
+    read_pipeline_text,
+)
+from haystack_eval_ext.runs.gate import Condition, GateResult, exit_code, overall_outcome
+from haystack_eval_ext.runs.making import make_run
+from haystack_eval_ext.runs.records import RUN_STATUS
+from haystack_eval_ext.runs.run import EvaluationRun, RunFileError, load_run
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from haystack_eval_ext.runs._lines import FilePath
+
+__all__ = [
+    "Agreement",
+    "Comparison",
+    "ComparisonError",
+    "EvaluationRun",
+    "GateResult",
+    "RunFileError",
+    "agree",
+    "baseline",
+    "check",
+    "compare",
+    "evaluate",
+    "exit_code",
+    "load_run",
+    "make_run",
+    "overall_outcome",
+]
+
+
+def evaluate(
+    evaluators: Pipeline | FilePath | Mapping[str, Any],
+    data: Dataset | EvaluationRun | FilePath,
+    *,
+    out: FilePath | None = None,
+    name: str | None = None,
+    mapping: Mapping[str, str] | None = None,
+    texts: bool = True,
+    replace_run: bool = False,
+    label_field: str = "id",
+    lower_is_better: Collection[str] = (),
+) -> EvaluationRun:
+    """
+    Score stored outputs.
+
+    :param evaluators: A pipeline, its YAML file, the name of a shipped one, or components by name.
+    :param data: Rows with outputs and labels: a Dataset or its file; or a run with its texts, or its folder, whose
+        outputs are scored again without running the RAG pipeline.
+    :param out: Folder to keep the run in.
+    :param name: What reports call the run; without it the folder's name, else the data's.
+    :param mapping: Columns by "component.socket", for sockets outside our vocabulary.
+    :param texts: False keeps ids and scores only, also in the run that is returned.
+    :param replace_run: Replace a run that is in the folder.
+    :param label_field: Where bare keys of a data file go, as in `read_dataset`.
+    :param lower_is_better: Metrics of which a higher score is worse, beside those whose class says so.
+    :returns: The run.
+    :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores.
+    :raises RunFileError: If the folder holds something else.
+    :raises ValueError: If the data is wrong; every fault of a file is in one report.
+    """
+    folder = None if out is None else check_folder(out, replace=replace_run)
+    source = _source(data, label_field)
+    called = name or (folder.name if folder is not None else None)
+    pipeline = _pipeline(evaluators)
+    try:
+        if isinstance(source, Dataset):
+            evaluation = evaluate_pipeline(pipeline, source, mapping)
+            called = called or os.path.basename(source.path)
+            run = make_run(evaluation, source, pipeline, name=called, lower_is_better=lower_is_better)
+        else:
+            run = _evaluate_again(pipeline, source, mapping, called or source.name, lower_is_better)
+    finally:
+        if not isinstance(evaluators, Pipeline | str | os.PathLike):
+            _release(pipeline)
+    if folder is not None:
+        run.save(folder, texts=texts, replace=replace_run)
+    return run if texts else run.without_texts()
+
+
+def compare(
+    base: EvaluationRun | FilePath,
+    new: EvaluationRun | FilePath,
+    *,
+    common: bool = False,
+    unpaired: bool = False,
+    seed: int = 0,
+    confidence: float = 0.95,
+    power: float = 0.9,
+    margins: Mapping[str, float] | None = None,
+    by: str | Sequence[str] | None = None,
+    changed: int = 10,
+) -> Comparison:
+    """
+    Compare two runs over the same questions.
+
+    :param base: The run to compare with, its folder, or a baseline file.
+    :param new: The run in question, or its folder.
+    :param common: Compare the rows that both runs have, where they differ in rows.
+    :param unpaired: Compare the means of runs over different questions.
+    :param seed: Where the randomisation tests start.
+    :param confidence: 0.95 for 95 % intervals.
+    :param power: The chance to see a difference that `minimal_detectable` and `rows_needed` stand for.
+    :param margins: By metric the difference that matters.
+    :param by: Tags to form slices by: a tag, "lang" for all of "lang:de" and "lang:en", or "*" for every tag.
+    :param changed: How many changed rows to list in each direction.
+    :returns: The comparison.
+    :raises ComparisonError: If questions, labels, metric parameters, judge models or prompt versions differ; with every
+        reason.
+    :raises RunFileError: If a run cannot be read.
+    :raises ValueError: If a parameter names no metric or tag, or is out of its range.
+    """
+    before, after = load_run(base), load_run(new)
+    one, two = _comparable(before, after)
+    lower = {name for run in (before, after) for name, metric in run.metrics.items() if metric.info.lower_is_better}
+    found = comparing.compare(
+        one,
+        two,
+        common=common,
+        unpaired=unpaired,
+        seed=seed,
+        confidence=confidence,
+        power=power,
+        margins=margins,
+        by=by,
+        lower_is_better=lower,
+        changed=changed,
+    )
+    return replace(found, notes=[*found.notes, *_notes(before, after)])
+
+
+def check(
+    run_or_comparison: EvaluationRun | FilePath | Comparison,
+    conditions: Iterable[str | Condition],
+    *,
+    by_mean: bool = False,
+    tolerate_failed: float = 0.0,
+    confidence: float | None = None,
+) -> list[GateResult]:
+    """
+    Check a run, or a comparison, against what would fail it.
+
+    :param run_or_comparison: A run, its folder, a baseline file, or what :func:`compare` gave.
+    :param conditions: What fails it: `"faithfulness < 0.8"`, and for a comparison also `"ranking.R@10 drops 0.02"`.
+    :param by_mean: Go by the means alone, without an interval.
+    :param tolerate_failed: The share of failed rows that are taken to be like the others.
+    :param confidence: That of a run's intervals, 0.95 if None; a comparison has its own.
+    :returns: One result a condition.
+    :raises ValueError: If a condition names no metric, or takes two runs, or a parameter is out of its range.
+    """
+    if isinstance(run_or_comparison, Comparison):
+        if confidence is not None:
+            msg = "confidence belongs to the comparison: give it to compare, and leave it out here."
+            raise ValueError(msg)
+        return gate.check_comparison(run_or_comparison, conditions, by_mean=by_mean, tolerate_failed=tolerate_failed)
+    return gate.check_run(
+        load_run(run_or_comparison).scored(),
+        conditions,
+        by_mean=by_mean,
+        tolerate_failed=tolerate_failed,
+        confidence=0.95 if confidence is None else confidence,
+    )
+
+
+def baseline(run: EvaluationRun | FilePath, path: FilePath) -> None:
+    """
+    Write a run's baseline: ids, scores and fingerprints, no texts; small enough to commit.
+
+    :param run: The run, or its folder.
+    :param path: The file, replaced if it is there.
+    :raises RunFileError: If the run cannot be read.
+    :raises OSError: If the file cannot be written.
+    """
+    load_run(run).baseline(path)
+
+
+def _source(data: Dataset | EvaluationRun | FilePath, label_field: str) -> Dataset | EvaluationRun:
+    if isinstance(data, Dataset | EvaluationRun):
+        return data
+    if not isinstance(data, str | os.PathLike):
+        msg = f"data must be a Dataset, a run, or a path, but is {describe(data)}."
+        raise TypeError(msg)
+    path = Path(data)
+    is_run = path.is_dir() or path.name == MANIFEST
+    return (
+        load_run(path.parent if path.name == MANIFEST else path)
+        if is_run
+        else read_dataset(path, label_field=label_field)
+    )
+
+
+def _pipeline(evaluators: Any) -> Pipeline:
+    if isinstance(evaluators, Pipeline):
+        return evaluators
+    if isinstance(evaluators, str | os.PathLike):
+        path = Path(evaluators)
+        if not path.is_file() and os.fspath(evaluators) in pipeline_names():
+            path = pipeline_path(os.fspath(evaluators))
+        return load_pipeline(read_pipeline_text(path), path.name)
+    # Mapping at run time without the import: whatever has items.
+    if not hasattr(evaluators, "items") or not evaluators:
+        msg = (
+            "evaluators must be a Pipeline, its YAML file, the name of a shipped one, or components by name, but is "
+            f"{describe(evaluators)}."
+        )
+        raise TypeError(msg)
+    pipeline = Pipeline()
+    for name, component in evaluators.items():
+        try:
+            pipeline.add_component(name, component)
+        except Exception as error:  # of Haystack's core: no component, a bad name, one of another pipeline
+            _release(pipeline)
+            msg = f"evaluators: '{name}' cannot be used: {describe_fault(error)}"
+            raise EvaluationError(msg) from error
+    return pipeline
+
+
+def _release(pipeline: Pipeline) -> None:
+    """Give the caller's components back: Haystack lets a component into one pipeline at a time."""
+    for component in list(pipeline.graph.nodes):
+        pipeline.remove_component(component)
+
+
+def _evaluate_again(
+    pipeline: Pipeline,
+    source: EvaluationRun,
+    mapping: Mapping[str, str] | None,
+    name: str,
+    lower_is_better: Collection[str],
+) -> EvaluationRun:
+    evaluations: list[Evaluation | None] = []
+    for repeat in range(source.repeats):
+        stored = source.dataset(repeat)
+        answered = Dataset(stored.path, [row for row in stored.rows if row.get(RUN_STATUS) != "error"])
+        evaluations.append(evaluate_pipeline(pipeline, answered, mapping) if len(answered) else None)
+    if not any(evaluations):
+        msg = f"Every question of '{source.name}' failed: there is nothing to score."
+        raise EvaluationError(msg)
+    labels = source.dataset()
+    run = make_run(
+        evaluations,
+        labels,
+        pipeline,
+        name=name,
+        records=source.rows if any("status" in row for row in source.rows) else None,
+        lower_is_better=lower_is_better,
+    )
+    kept = source.manifest["settings"] | {"scored_again": source.name}
+    pipelines = {**source.manifest.get("pipelines", {}), "evaluation": run.manifest["pipelines"]["evaluation"]}
+    return replace(run, manifest={**run.manifest, "settings": kept, "pipelines": pipelines})
+
+
+def _comparable(before: EvaluationRun, after: EvaluationRun) -> tuple[ScoredRun, ScoredRun]:
+    """Both runs, with a judge whose replies name no model taken for the one that was asked for on the other side."""
+    one, two = before.scored(), after.scored()
+    if one.name == two.name:
+        one, two = replace(one, name=f"{one.name} (base)"), replace(two, name=f"{two.name} (new)")
+    judges: dict[str, str] = {}
+    for name, metric in before.metrics.items():
+        mine, other = metric.info.judge, after.metrics[name].info.judge if name in after.metrics else None
+        if mine is None or other is None or (mine.models and other.models):
+            continue
+        # No reply came (an outage), or all came from a cache.
+        if (mine.generator, mine.model) == (other.generator, other.model):
+            judges[name] = (mine if mine.models else other).name
+    return _judged_by(one, judges), _judged_by(two, judges)
+
+
+def _judged_by(run: ScoredRun, judges: Mapping[str, str]) -> ScoredRun:
+    return replace(
+        run,
+        metrics={
+            name: replace(metric, judge=judges[name]) if name in judges else metric
+            for name, metric in run.metrics.items()
+        },
+    )
+
+
+def _notes(before: EvaluationRun, after: EvaluationRun) -> list[str]:
+    notes = []
+    made = [run.manifest.get("versions") or {} for run in (before, after)]
+    for package in ("haystack-eval-ext", "haystack-ai"):
+        versions = [str(each.get(package)) for each in made]
+        if versions[0] != versions[1]:
+            notes.append(f"The runs were made with {package} {versions[0]} and {versions[1]}.")
+    for run in (before, after):
+        if run.repeats > 1:
+            notes.append(f"'{run.name}' has {run.repeats} answers to each question, averaged within the question.")
+    return notes

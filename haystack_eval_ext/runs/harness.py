@@ -1,0 +1,232 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Asks a RAG pipeline every question of a dataset, and keeps each row as it finishes."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from haystack_eval_ext._parameters import check_integer, is_number
+from haystack_eval_ext._rows import describe
+from haystack_eval_ext.runs._asking import Asker, Job, given_up
+from haystack_eval_ext.runs._fingerprints import order_free_hash
+from haystack_eval_ext.runs._questions import check_mapping
+from haystack_eval_ext.runs._row_log import HarnessError, RowLog
+from haystack_eval_ext.runs._sampling import sample_rows
+from haystack_eval_ext.runs._tracing import recording_tracer
+from haystack_eval_ext.runs._usage import Prices, check_prices
+from haystack_eval_ext.runs._workers import AllHangError, Workers
+from haystack_eval_ext.runs.dataset import Dataset
+from haystack_eval_ext.runs.indexing import check_stores
+from haystack_eval_ext.runs.targets import TargetError, as_target
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+__all__ = ["HarnessError", "TargetError", "run_target"]
+
+
+def run_target(
+    target: Any,
+    dataset: Dataset,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    concurrency: int = 8,
+    isolate: bool = False,
+    repeats: int = 1,
+    sample: int | None = None,
+    seed: int = 0,
+    stratify: str | None = None,
+    retrieved: str | None = None,
+    mapping: Mapping[str, Any] | None = None,
+    prices: Prices | None = None,
+    progress: bool = True,
+    max_failures: int | None = None,
+    timeout: float | None = None,
+    retry_failed: bool = False,
+) -> list[dict[str, Any]]:
+    """
+    Ask a RAG pipeline the questions of a dataset, several at the same time.
+
+    A question that fails costs its own row. With `out`, each row is on disk as it finishes; after a kill the same call
+    goes on with the questions that are missing. Calls in flight when a run stops early are left to end by themselves.
+
+    ```python
+    from haystack import Document, Pipeline
+    from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+    from haystack.document_stores.in_memory import InMemoryDocumentStore
+    from haystack_eval_ext.runs.dataset import Dataset
+    from haystack_eval_ext.runs.harness import run_target
+
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(id="a", content="Paris is in France"), Document(id="b", content="Rome is old")])
+    pipeline = Pipeline()
+    pipeline.add_component("bm25", InMemoryBM25Retriever(store, top_k=1))
+    records = run_target(pipeline, Dataset("rows", [{"id": "q1", "question": "Where is Paris?"}]), progress=False)
+    print(records[0]["status"], [document["id"] for document in records[0]["stages"]["bm25"]])
+    # ok ['a']
+    ```
+
+    :param target: What :func:`~haystack_eval_ext.runs.targets.load_target` gives, or a Pipeline, a component such as a
+        SuperComponent or an Agent, or a function of a question that returns a dict.
+    :param dataset: The questions.
+    :param out: Folder for `rows.jsonl` and `harness.json`; None keeps everything in memory.
+    :param concurrency: How many questions are in flight at most.
+    :param isolate: Give each thread a copy of the pipeline, for components that cannot be shared.
+    :param repeats: How often each question is asked.
+    :param sample: Ask so many questions only.
+    :param seed: Chooses the sample.
+    :param stratify: A column (or "tag") whose values keep their shares in the sample.
+    :param retrieved: The stage whose documents are evaluated; without it the last one.
+    :param mapping: `{"inputs": {"query": ["component.socket"]}, "outputs": {"answers": ["component.socket"]}}`, as the
+        sections of a pipeline's YAML, which it goes before. An input of another name gets the column of that name.
+    :param prices: `{model: {"prompt": price, "completion": price}}` for a million tokens.
+    :param progress: Show a progress bar, where standard error is a terminal.
+    :param max_failures: Stop the run when more rows than this have failed.
+    :param timeout: Seconds after which a question is given up. Its thread is busy until the call ends.
+    :param retry_failed: When going on, ask again what failed.
+    :returns: One plain record for each question and repeat, in the order of the dataset, repeat by repeat: `id`,
+        `repeat`, `status` ("ok" or "error"), `error` (class, component, reason), `question`, `answer`, `contexts`,
+        `documents`, `stages`, `components`, `seconds`, `tokens` by model, `cost`.
+    :raises ValueError: If a parameter or the prices are wrong; TypeError if a parameter is of another type.
+    :raises TargetError: If the target cannot be made, fed or read, or its document store is empty.
+    :raises HarnessError: If the folder holds another run, too many rows fail, or every thread hangs. Rows that were
+        finished are kept.
+    """
+    _check_options(concurrency, repeats, sample, seed, stratify, retrieved, max_failures, timeout)
+    check_prices(prices)
+    sections = check_mapping(mapping)
+    _check_questions(dataset)
+    rows = sample_rows(dataset, sample, seed, stratify)
+    found = as_target(target)
+    asker = Asker(found, Dataset(dataset.path, rows), sections, retrieved, prices)
+    check_stores(found)
+    jobs = [Job(row, repeat) for repeat in range(repeats) for row in rows]
+    with ExitStack() as stack:
+        done: dict[tuple[str, int], dict[str, Any]] = {}
+        log: RowLog | None = None
+        if out is not None:
+            manifest = {
+                "questions": _question_hash(dataset, asker.columns),
+                "target": {"name": found.name, "fingerprint": found.fingerprint()},
+                "settings": {
+                    "repeats": repeats,
+                    "sample": sample,
+                    "seed": None if sample is None else seed,
+                    "stratify": stratify,
+                    "retrieved": retrieved,
+                    "mapping": sections,
+                },
+            }
+            log = RowLog(Path(out), manifest, retry_failed=retry_failed)
+            stack.callback(log.close)
+            done.update(log.done)
+        missing = [job for job in jobs if (job.row["id"], job.repeat) not in done]
+        if missing:
+            slots = min(concurrency, len(missing))
+            asker.warm_up(slots if isolate else 0)
+            advance = _progress(stack, len(jobs), len(jobs) - len(missing)) if progress else None
+            stack.enter_context(recording_tracer())
+            workers: Workers[Job, dict[str, Any]] = Workers(asker.ask, slots, timeout)
+            ended = stack.enter_context(closing(workers.run(missing)))
+            failures = sum(record["status"] == "error" for record in done.values())
+            try:
+                for job, result in ended:
+                    record = given_up(job, timeout or 0.0) if result is None else result
+                    if log is not None:
+                        log.append(record)
+                    done[job.row["id"], job.repeat] = record
+                    failures += record["status"] == "error"
+                    if advance is not None:
+                        advance()
+                    _check_failures(failures, max_failures, done, out)
+            except AllHangError:
+                msg = (
+                    f"All {slots} threads hold calls that did not end within {timeout:g} s and again {timeout:g} s; "
+                    f"{len(done)} of {len(jobs)} rows are finished.{_go_on(out)}"
+                )
+                raise HarnessError(msg) from None
+    return [done[job.row["id"], job.repeat] for job in jobs]
+
+
+def _question_hash(dataset: Dataset, columns: list[str]) -> str:
+    if not columns:
+        return dataset.question_fingerprint
+    parts = ([row["id"], row["question"], [row.get(column) for column in columns]] for row in dataset.rows)
+    return order_free_hash(parts)
+
+
+def _check_failures(
+    failures: int, limit: int | None, done: Mapping[Any, dict[str, Any]], out: str | os.PathLike[str] | None
+) -> None:
+    if limit is None or failures <= limit:
+        return
+    fault = next(record["error"] for record in reversed(list(done.values())) if record["status"] == "error")
+    where = f" in {fault['component']}" if fault["component"] else ""
+    msg = (
+        f"{failures} of {len(done)} rows failed, more than max_failures={limit}. The last: {fault['class']}{where}: "
+        f"{fault['reason']}{_go_on(out)}"
+    )
+    raise HarnessError(msg)
+
+
+def _go_on(out: str | os.PathLike[str] | None) -> str:
+    return (
+        "" if out is None else " Start again with the same folder to go on (retry_failed asks the failed ones again)."
+    )
+
+
+def _check_options(
+    concurrency: Any,
+    repeats: Any,
+    sample: Any,
+    seed: Any,
+    stratify: Any,
+    retrieved: Any,
+    max_failures: Any,
+    timeout: Any,
+) -> None:
+    check_integer("concurrency", concurrency, minimum=1)
+    check_integer("repeats", repeats, minimum=1)
+    check_integer("seed", seed, minimum=0)
+    if sample is not None:
+        check_integer("sample", sample, minimum=1)
+    if max_failures is not None:
+        check_integer("max_failures", max_failures, minimum=0)
+    for name, value in (("stratify", stratify), ("retrieved", retrieved)):
+        if value is not None and not isinstance(value, str):
+            msg = f"{name} must be a text or None, but is {describe(value)}."
+            raise TypeError(msg)
+    if timeout is not None and (not is_number(timeout) or timeout <= 0):
+        came = timeout if is_number(timeout) else describe(timeout)
+        msg = f"timeout must be a number of seconds above 0, or None, but is {came}."
+        raise ValueError(msg)
+
+
+def _check_questions(dataset: Dataset) -> None:
+    if not isinstance(dataset, Dataset):
+        msg = f"dataset must be a Dataset, as read_dataset gives it, but is {describe(dataset)}."
+        raise TypeError(msg)
+    if not len(dataset):
+        msg = f"{dataset.path} holds no rows, expected at least one question."
+        raise HarnessError(msg)
+    if len(set(dataset.ids)) < len(dataset):
+        msg = f"{dataset.path}: an id comes twice, expected each once."
+        raise HarnessError(msg)
+    lacking = [row["id"] for row in dataset.rows if not isinstance(row.get("question"), str)]
+    if lacking:
+        msg = f"{dataset.path}: {len(lacking)} of {len(dataset)} rows have no question (such as {lacking[0]})."
+        raise HarnessError(msg)
+
+
+def _progress(stack: ExitStack, total: int, done: int) -> Callable[[], None]:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    screen = Console(stderr=True)
+    bar = stack.enter_context(Progress(console=screen, disable=not screen.is_terminal))
+    task = bar.add_task("Questions", total=total, completed=done)
+    return lambda: bar.advance(task)

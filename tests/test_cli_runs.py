@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The commands for kept runs: verdicts as exit codes, reports, and one line with a hint for each wrong use."""
+
+import csv
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+from typer.testing import CliRunner
+
+from haystack_eval_ext._cli.faults import OneLineGroup
+from haystack_eval_ext._cli.runs_commands import register
+from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs.dataset import Dataset
+from kept_runs import SECRET, data, evaluators, judged, rows
+
+WORKFLOW = Path(__file__).parent.parent / "examples" / "github-workflow.yml"
+
+app = typer.Typer(
+    name="haystack-eval", cls=OneLineGroup, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+register(app)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs, made once."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, wrong in {"good": 2, "bad": 30, "same": 2}.items():
+        api.evaluate(evaluators(), data(40, wrong=wrong), out=folder / name)
+    api.evaluate(evaluators(), data(30, wrong=2), out=folder / "short")
+    api.evaluate(evaluators(top_k=1), data(40, wrong=2), out=folder / "cut")
+    api.evaluate(evaluators(), data(40, wrong=2), out=folder / "bare", texts=False)
+    judged([None] * 40, replied=None).save(folder / "outage")
+    judged([0.5, 0.25] * 20).save(folder / "judged")
+    people = [row | {"human": ["yes", "no"][number < 4]} for number, row in enumerate(rows(40, wrong=2))]
+    api.evaluate(evaluators(), Dataset("people.jsonl", people), out=folder / "people")
+    api.baseline(folder / "good", folder / "baseline.json")
+    (folder / "torn").mkdir()
+    (folder / "torn" / "manifest.json").write_text("{")
+    (folder / "empty").mkdir()
+    (folder / "there.md").write_text("mine")
+    return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with the runs."""
+    for entry in made.iterdir():
+        (tmp_path / entry.name).symlink_to(entry)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    return tmp_path
+
+
+def call(line: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, shlex.split(line))
+    return result.exit_code, result.stdout, result.stderr
+
+
+# --- verdicts ------------------------------------------------------------------------------------------------------
+
+VERDICTS: list[tuple[str, int, str]] = [
+    ("compare good same", 0, ""),
+    ("compare good bad", 0, ""),
+    ("compare bad good --fail-if 'recall drops 0.02'", 0, "pass: recall changed by +0.7000"),
+    ("compare good bad --fail-if 'recall drops 0.02'", 1, "fail: recall changed by -0.7000"),
+    ("compare baseline.json bad --fail-if 'exact drops 0.02'", 1, "fail: exact changed by -0.7000"),
+    ("compare good same --fail-if 'recall drops 0.02'", 0, "inconclusive: recall changed by 0.0000"),
+    ("compare good same --fail-if 'recall drops 0.02' --inconclusive pass", 0, "inconclusive"),
+    ("compare good same --fail-if 'recall drops 0.02' --inconclusive fail", 3, "40 questions are too few"),
+    ("compare good same --fail-if 'recall drops 0.02' --by-mean", 0, "pass: recall changed by 0.0000"),
+    ("compare good bad --fail-if 'exact < 0.2' --fail-if 'recall drops 0.02' --inconclusive fail", 1, "fail"),
+    ("compare good short --common --fail-if 'recall drops 0.9'", 0, "pass"),
+    ("compare good short --unpaired --fail-if 'recall drops 0.9'", 0, "pass"),
+    ("check good --fail-if 'recall < 0.5'", 0, "pass: recall is 0.9500"),
+    ("check good --fail-if 'recall < 0.99'", 0, "inconclusive: recall is 0.9500"),
+    ("check bad --fail-if 'recall < 0.5' --inconclusive fail", 1, "fail: recall is 0.2500"),
+    ("check good --fail-if 'recall < 0.9' --inconclusive fail", 3, "inconclusive"),
+    ("check baseline.json --fail-if 'ranking.RR < 0.3'", 0, "pass"),
+    ("check outage --fail-if 'polite > 0.5' --inconclusive fail", 3, "40 rows could not be judged"),
+    ("compare judged outage --fail-if 'polite rises 0.02' --inconclusive fail", 3, "no row has a score"),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "expected"), VERDICTS, ids=[line for line, _, _ in VERDICTS])
+def test_the_exit_code_is_the_verdict(line: str, code: int, expected: str, folder: Path) -> None:
+    found, out, err = call(line)
+    assert (found, expected in " ".join(out.split())) == (code, True), out + err
+    warned = "inconclusive: " in out and code == 0 and "--inconclusive pass" not in line
+    assert ("Warning: The gate is inconclusive" in err) == warned
+    assert SECRET not in out + err
+
+
+# --- reports -------------------------------------------------------------------------------------------------------
+
+
+def test_a_comparison_as_markdown_and_json(folder: Path) -> None:
+    code, out, _ = call(
+        "compare good bad --by lang --changed 2 --margin 0.05 --margin exact=0.1 --fail-if 'recall drops 0.02' "
+        "--markdown new.md --json new.json"
+    )
+    assert code == 1
+    text = (folder / "new.md").read_text("utf-8")
+    assert "| `recall drops 0.02` | ❌ fail |" in text
+    assert "| recall | 0.9500 | 0.2500 | -0.7000 |" in text
+    assert "lang:de" in text
+    assert "recall became worse: q10 (1.0000 to 0.0000), q11 (1.0000 to 0.0000) and 26 more" in text
+    found = json.loads((folder / "new.json").read_text("utf-8"))
+    assert (found["outcome"], found["gate"][0]["outcome"], found["gate"][0]["condition"]) == (
+        "fail",
+        "fail",
+        "recall drops 0.02",
+    )
+    recall = found["metrics"]["recall"]
+    assert (recall["losses"], recall["margin"], found["metrics"]["exact"]["margin"]) == (28, 0.05, 0.1)
+    assert recall["difference"]["interval"].keys() == {"low", "high", "method"}
+    assert "a margin of 0.05 needs about" in out
+    assert SECRET not in text + json.dumps(found) + out
+
+
+def test_a_check_as_markdown_and_json(folder: Path) -> None:
+    assert call("check good --fail-if 'recall < 0.5' --markdown c.md --json c.json")[0] == 0
+    assert "✅ pass" in (folder / "c.md").read_text("utf-8")
+    assert json.loads((folder / "c.json").read_text("utf-8"))["run"] == "good"
+    # The report is written before the exit code says no.
+    assert call("check bad --fail-if 'recall < 0.5' --markdown c.md --force")[0] == 1
+    assert "❌ fail" in (folder / "c.md").read_text("utf-8")
+
+
+def test_a_baseline_is_written_and_replaced_on_demand(folder: Path) -> None:
+    assert call("baseline bad -o b.json")[0] == 0
+    assert call("compare b.json bad --fail-if 'recall drops 0.9'")[0] == 0
+    before = (folder / "b.json").read_text("utf-8")
+    assert call("baseline good -o b.json")[0] == 2
+    assert (folder / "b.json").read_text("utf-8") == before
+    assert call("baseline good -o b.json --force")[0] == 0
+    assert SECRET not in (folder / "b.json").read_text("utf-8")
+    assert call("baseline good -o good/mine.json")[0] == 0
+    (folder / "good" / "mine.json").unlink()
+
+
+@pytest.mark.parametrize(("name", "option"), [("x.csv", ""), ("x.json", ""), ("x.md", ""), ("x", "--to csv")])
+def test_a_run_is_exported(name: str, option: str, folder: Path) -> None:
+    assert call(f"export good {name} {option}")[0] == 0
+    text = (folder / name).read_text("utf-8")
+    if name == "x.json":
+        assert json.loads(text)["rows"][0]["metrics"]["recall"] == {"score": 0.0, "status": "scored", "error": None}
+    elif name == "x.md":
+        assert "| recall | 0.9500 |" in text
+    else:
+        assert [line["recall"] for line in csv.DictReader(text.splitlines())][:3] == ["0.0", "0.0", "1.0"]
+
+
+def test_a_metric_against_people(folder: Path) -> None:
+    code, out, _ = call("agree people --human human --metric exact")
+    assert code == 0
+    lines = [line.split() for line in out.splitlines()]
+    # Of 40, people call 4 wrong; the metric finds 2 of them.
+    assert ["0", "2", "2", "0.1000"] in lines
+    assert ["1", "0", "36", "0.9000"] in lines
+    assert next(line for line in lines if line[:1] == ["Kappa"])[1] == "0.6429"
+
+
+# --- wrong use -----------------------------------------------------------------------------------------------------
+
+WRONG: list[tuple[str, list[str]]] = [
+    ("compare good", ["NEW", "--help"]),
+    ("compare good none", ["none: there is no such run"]),
+    ("compare good empty", ["empty holds no run"]),
+    ("compare good torn", ["manifest.json", "whole"]),
+    ("compare there.md good", ["there.md", "not JSON"]),
+    ("compare good short", ["Questions: 10 of 40", "--common compares", "--unpaired"]),
+    ("compare good cut", ["Parameter top_k of 'recall' differs: None and 1"]),
+    ("compare good judged", ["Metrics:"]),
+    ("compare good short --common --unpaired", ["--common and --unpaired exclude"]),
+    ("compare good same --rejudge", ["--rejudge is not there yet", "--data RUN"]),
+    ("compare good same --by topic", ["by must name tags", "there are"]),
+    ("compare judged outage --by nothing --fail-if 'polite > 1'", ["by must name tags"]),
+    ("compare good same --fail-if recall", ["--fail-if", "METRIC drops NUMBER"]),
+    ("compare good same --fail-if 'recal drops 0.02'", ["names no metric", "'recall'"]),
+    ("compare good same --fail-if 'recall drops -1'", ["--fail-if", "at least 0"]),
+    ("compare good same --inconclusive fail", ["--inconclusive", "add --fail-if"]),
+    ("compare good same --fail-if 'recall < 1' --inconclusive maybe", ["--inconclusive", "maybe", "--help"]),
+    ("compare good same --margin x", ["--margin must be a number", "'x'"]),
+    ("compare good same --margin 0", ["margins must be above 0"]),
+    ("compare good same --margin other=0.1", ["--margin: 'other' is no metric"]),
+    ("compare good same --confidence 2", ["confidence"]),
+    ("compare good same --seed -1", ["--seed", "--help"]),
+    ("compare good same --changed -1", ["--changed", "--help"]),
+    ("compare good same --markdown there.md", ["--markdown: there.md is there already", "--force"]),
+    ("compare good same --markdown no/x.md", ["--markdown: there is no folder no"]),
+    ("compare good same --markdown empty", ["--markdown: empty is a folder"]),
+    ("compare good same --markdown ''", ["--markdown: names no file"]),
+    ("compare good same --json same/rows.jsonl --force", ["belongs to an input"]),
+    ("compare baseline.json same --json baseline.json --force", ["belongs to an input"]),
+    ("compare good same --json x.out --markdown x.out", ["named by two options"]),
+    ("check good", ["--fail-if", "--help"]),
+    ("check good --fail-if 'recall drops 0.02'", ["compares two runs, but here is one"]),
+    ("check none --fail-if 'recall < 1'", ["no such run"]),
+    ("check good --fail-if 'recall < 1' --tolerate-failed 2", ["--tolerate-failed", "--help"]),
+    ("baseline good", ["--out", "--help"]),
+    ("baseline none -o x.json", ["no such run"]),
+    ("agree good --human humn --metric exact", ["'humn'", "nearest: 'human'"]),
+    ("agree good --human human --metric exat", ["'exat' is none", "'exact'"]),
+    ("agree bare --human human --metric exact", ["kept without texts"]),
+    ("agree baseline.json --human human --metric exact", ["kept without texts"]),
+    ("agree good --human human", ["--metric", "--help"]),
+    ("agree good --human human --metric exact --weights cubic", ["--weights", "--help"]),
+    ("export good x.xml", ["--to", "csv, --to json or --to markdown"]),
+    ("export good x.csv --to xml", ["--to", "--help"]),
+    ("export good there.md", ["FILE: there.md is there already"]),
+    ("export none x.csv", ["no such run"]),
+    ("rejudge", ["No such command", "--help"]),
+]
+
+
+@pytest.mark.parametrize(("line", "parts"), WRONG, ids=[line for line, _ in WRONG])
+def test_wrong_use_is_one_line_and_exit_code_2(line: str, parts: list[str], folder: Path) -> None:
+    before = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    code, out, err = call(line)
+    assert (code, out) == (2, ""), out + err
+    assert err.startswith("Error: ")
+    assert err.count("\n") == 1, err
+    assert SECRET not in err
+    for part in parts:
+        assert part in err
+    assert {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()} == before
+
+
+def test_a_traceback_on_demand(folder: Path) -> None:
+    result = CliRunner().invoke(app, ["check", "none", "--fail-if", "a < 1", "--debug"])
+    assert isinstance(result.exception, api.RunFileError)
+
+
+# --- the workflow --------------------------------------------------------------------------------------------------
+
+
+def test_the_workflow_is_one_that_runs_our_commands() -> None:
+    workflow: dict[Any, Any] = yaml.safe_load(WORKFLOW.read_text("utf-8"))
+    steps = workflow["jobs"]["evaluate"]["steps"]
+    scripts = [step["run"] for step in steps if "run" in step]
+    assert not any("${{" in script for script in scripts)  # what a pull request names must not become code
+    assert workflow["permissions"] == {"contents": "read"}
+    commands = re.findall(r"haystack-eval (\w+)", "\n".join(scripts))
+    assert commands == ["run", "compare"]
+    compare = re.search(r"haystack-eval (compare[^|]*?)\n\n", "\n".join(scripts) + "\n\n", re.DOTALL)
+    assert compare is not None
+    for option in re.findall(r"--[a-z-]+", compare[1]):
+        assert option in CliRunner().invoke(app, ["compare", "--help"], env={"COLUMNS": "200"}).stdout
+    guarded = [step for step in steps if "haystack-eval" in step.get("run", "")]
+    assert all("OPENAI_API_KEY" in step["if"] for step in guarded)
+    assert any("GITHUB_STEP_SUMMARY" in script for script in scripts)

@@ -1,0 +1,471 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that are kept: round trips, strict JSON, no texts where none are wanted, and one line for each broken file."""
+
+import csv
+import io
+import json
+import math
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline, component
+from haystack.utils import Secret
+
+from haystack_eval_ext import DocumentRecallEvaluator
+from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs.dataset import Dataset
+from haystack_eval_ext.runs.evaluation import EvaluationError, evaluate_pipeline
+from haystack_eval_ext.runs.harness import run_target
+from haystack_eval_ext.runs.making import make_run
+from haystack_eval_ext.runs.records import dataset_of_records
+from haystack_eval_ext.runs.run import EvaluationRun, RunFileError
+from kept_runs import SECRET, contents, data, evaluators, judged, rows
+
+FILES = ("manifest.json", "rows.jsonl", "scores.jsonl")
+
+
+def strict(text: str) -> Any:
+    """Parse JSON that has no NaN and no infinities."""
+
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def same(one: EvaluationRun, two: EvaluationRun) -> bool:
+    """Whether two runs are equal; NaN equals NaN."""
+    parts = [
+        (run.manifest, run.rows, {name: repr(metric) for name, metric in run.metrics.items()}) for run in (one, two)
+    ]
+    return parts[0] == parts[1]
+
+
+def with_gaps() -> EvaluationRun:
+    return judged([None, 0.25, 1.0, 0.5])
+
+
+# --- round trips ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [lambda: api.evaluate(evaluators(), data()), with_gaps], ids=["plain", "judged"])
+def test_a_run_comes_back_as_it_was(make: Callable[[], EvaluationRun], tmp_path: Path) -> None:
+    run = make()
+    run.save(tmp_path / "run")
+    assert same(EvaluationRun.load(tmp_path / "run"), run)
+    assert sorted(os.listdir(tmp_path / "run")) == sorted(FILES)
+
+
+def test_stored_outputs_are_scored_again_with_the_same_numbers_and_fingerprints(tmp_path: Path) -> None:
+    first = api.evaluate(evaluators(), data(), out=tmp_path / "first")
+    again = api.evaluate(evaluators(), tmp_path / "first", out=tmp_path / "again")
+    assert (again.scores, again.rows) == (first.scores, first.rows)
+    assert again.manifest["data"] == first.manifest["data"]
+    comparison = api.compare(tmp_path / "first", tmp_path / "again")
+    assert {name: metric.difference.mean for name, metric in comparison.metrics.items()} == dict.fromkeys(
+        first.metrics, 0.0
+    )
+    assert again.dataset().rows[5]["trace"] == f"{SECRET} trace 5"
+
+
+def test_files_are_strict_json_and_missing_scores_are_null_with_a_status(tmp_path: Path) -> None:
+    with_gaps().save(tmp_path / "run")
+    for name in FILES:
+        text = (tmp_path / "run" / name).read_text("utf-8")
+        for part in [text] if name.endswith(".json") else text.splitlines():
+            strict(part)
+    first = strict((tmp_path / "run" / "scores.jsonl").read_text("utf-8").splitlines()[0])
+    assert first == {
+        "id": "q0",
+        "repeat": 0,
+        "metrics": {"polite": {"score": None, "status": "error", "error": "the service answered 503"}},
+    }
+    manifest = strict((tmp_path / "run" / "manifest.json").read_text("utf-8"))
+    assert manifest["usage"] == {"polite": {"calls": 4, "cost": None, "models": {"model-2026": 4}}}
+    metric = manifest["metrics"]["polite"]
+    assert (metric["judge"]["model"], metric["judge"]["models"]) == ("some-model", ["model-2026"])
+    assert (metric["prompts"], metric["lower_is_better"]) == ({"politeness.en": "1.1"}, True)
+    assert metric["parameters"]["judge_parameters"] == {"temperature": 0.0}
+
+
+@pytest.mark.parametrize("text", ["日本語 ünï", "half \ud83d of a pair", "line\nbreak\u2028\x00", "| a <b>"])
+def test_any_text_can_be_kept_and_exported(text: str, tmp_path: Path) -> None:
+    row = rows(1, wrong=0)[0] | {"id": f"id {text}", "question": text, "answer": text, "note": text}
+    run = api.evaluate(evaluators(), Dataset("rows", [row]), out=tmp_path / "run")
+    again = EvaluationRun.load(tmp_path / "run")
+    assert same(again, run)
+    assert again.dataset().rows[0]["question"] == text
+    run.baseline(tmp_path / "baseline.json")
+    assert EvaluationRun.load(tmp_path / "baseline.json").ids == [f"id {text}"]
+    for name, export in {"csv": run.to_csv, "json": run.to_json, "md": run.to_markdown}.items():
+        export(tmp_path / name)
+        assert (tmp_path / name).read_bytes()
+    if "日" in text:
+        assert text in (tmp_path / "run" / "rows.jsonl").read_text("utf-8")
+
+
+def test_without_texts_only_ids_and_scores_are_on_the_disk(tmp_path: Path) -> None:
+    run = api.evaluate(evaluators(), data(), out=tmp_path / "run", texts=False)
+    judged([None, 1.0]).save(tmp_path / "judged", texts=False)
+    judged([None, 1.0]).baseline(tmp_path / "baseline.json")
+    assert SECRET not in contents(tmp_path)
+    assert SECRET not in run.to_csv() + run.to_json() + run.to_markdown() + str(run.to_pandas().to_dict())
+    again = EvaluationRun.load(tmp_path / "run")
+    assert again.scores == api.evaluate(evaluators(), data()).scores
+    assert again.scored() == api.evaluate(evaluators(), data(), name="run").scored()
+    with pytest.raises(EvaluationError, match=r"'run' was kept without texts.*Give the data file"):
+        again.dataset()
+    api.evaluate(evaluators(), data(), out=tmp_path / "with")
+    assert SECRET in contents(tmp_path / "with")  # the test can fail
+
+
+# --- secrets -------------------------------------------------------------------------------------------------------
+
+
+@component
+class Keyed:
+    """Has keys of three kinds."""
+
+    def __init__(self, api_key: Any = None) -> None:
+        self.api_key = api_key
+
+    def to_dict(self) -> dict[str, Any]:
+        kept = {"url": "https://user:hunter2@host/x", "auth_token": "hunter2"}
+        key = None if self.api_key is None else self.api_key.to_dict()
+        return {"type": f"{__name__}.Keyed", "init_parameters": {"api_key": key, **kept}}
+
+    @component.output_types(score=float, individual_scores=list[float])
+    def run(self, questions: list[str]) -> dict[str, Any]:
+        return {"score": 1.0, "individual_scores": [1.0] * len(questions)}
+
+
+@pytest.mark.parametrize(
+    ("key", "kept"), [(Secret.from_env_var("MY_KEY", strict=False), True), (Secret.from_token("hunter2"), False)]
+)
+def test_secrets_are_kept_as_references_or_not_at_all(
+    key: Secret, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "hunter2")
+    run = api.evaluate({"keyed": Keyed(key)}, data(), out=tmp_path / "run")
+    assert "hunter2" not in contents(tmp_path)
+    yaml = run.manifest["pipelines"]["evaluation"]
+    assert (yaml is not None and "MY_KEY" in yaml) == kept
+    assert "api_key" not in run.metrics["keyed"].info.parameters
+
+
+def test_the_rag_pipeline_is_kept_without_its_secrets() -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("exact", evaluators()["exact"])
+    text = "components: {llm: {type: x.Y, init_parameters: {api_key: hunter2, model: m}}}\nconnections: []\n"
+    run = make_run(evaluate_pipeline(pipeline, data()), data(), pipeline, name="x", rag=text, rag_name="rag.yaml")
+    kept = run.manifest["pipelines"]
+    assert "hunter2" not in kept["rag"]
+    assert "model: m" in kept["rag"]
+    assert kept["rag_name"] == "rag.yaml"
+
+
+# --- files that are no run -----------------------------------------------------------------------------------------
+
+
+def edited(name: str, change: Callable[[str], str]) -> Callable[[Path], None]:
+    """What changes the text of one file."""
+
+    def edit(folder: Path) -> None:
+        (folder / name).write_text(change((folder / name).read_text("utf-8")), "utf-8")
+
+    return edit
+
+
+def removed(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
+
+
+def line(number: int, text: str) -> Callable[[str], str]:
+    """What replaces a line of a text."""
+
+    def change(old: str) -> str:
+        lines = old.splitlines()
+        lines[number] = text
+        return "\n".join(lines) + "\n"
+
+    return change
+
+
+BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
+    "no manifest": (removed("manifest.json"), "not written to its end"),
+    "no rows": (removed("rows.jsonl"), "rows.jsonl: cannot be read"),
+    "no scores": (removed("scores.jsonl"), "scores.jsonl: cannot be read"),
+    "torn manifest": (edited("manifest.json", lambda text: text[:200]), "manifest.json: not JSON.*whole"),
+    "empty manifest": (edited("manifest.json", lambda _: ""), "manifest.json: the file is empty"),
+    "another's manifest": (edited("manifest.json", lambda _: '{"name": "x"}'), "not of a run of haystack-eval"),
+    "a list": (edited("manifest.json", lambda _: "[]"), "not of a run of haystack-eval"),
+    "a baseline's": (
+        edited("manifest.json", lambda text: text.replace("haystack-eval run", "haystack-eval baseline")),
+        "another kind",
+    ),
+    "newer": (edited("manifest.json", lambda text: text.replace('"format": 1', '"format": 9')), "format 9.*Update"),
+    "no metrics": (edited("manifest.json", lambda text: text.replace('"metrics"', '"others"')), "lists as metrics"),
+    "no name": (edited("manifest.json", lambda text: text.replace('"name": "run"', '"name": 7')), "lacks 'name'"),
+    "torn rows": (edited("rows.jsonl", lambda text: text[:-20]), r"rows.jsonl:12: not JSON"),
+    "torn scores": (edited("scores.jsonl", lambda text: text[:-20]), r"scores.jsonl:12: not JSON"),
+    "rows lost": (edited("rows.jsonl", lambda text: text[: text.rindex("\n", 0, -1) + 1]), "names no row"),
+    "scores lost": (edited("scores.jsonl", lambda text: text[: text.rindex("\n", 0, -1) + 1]), "12 rows.*11 in"),
+    "a row twice": (edited("rows.jsonl", lambda text: text.replace('"id": "q1",', '"id": "q0",')), "row 2 has no id"),
+    "scores twice": (edited("scores.jsonl", lambda text: text.replace('"id": "q1",', '"id": "q0",')), "same row"),
+    "no object": (edited("rows.jsonl", line(3, "7")), r"rows.jsonl:4: a number, expected an object"),
+    "a metric lost": (edited("scores.jsonl", lambda text: text.replace('"exact"', '"other"', 1)), "another form"),
+    "NaN": (edited("scores.jsonl", lambda text: text.replace("1.0", "NaN", 1)), "not strict JSON"),
+    "a strange status": (edited("scores.jsonl", lambda text: text.replace("scored", "fine", 1)), "contradict"),
+    "scored without score": (edited("scores.jsonl", lambda text: text.replace("1.0", "null", 1)), "contradict"),
+    "failed with score": (edited("scores.jsonl", lambda text: text.replace("scored", "error", 1)), "contradict"),
+    "score as text": (edited("scores.jsonl", lambda text: text.replace("1.0", '"x"', 1)), "another form"),
+    "not UTF-8": (lambda folder: Path.write_bytes(folder / "rows.jsonl", b"\xff\n") and None, "not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_run_is_one_line(name: str, tmp_path: Path) -> None:
+    api.evaluate(evaluators(), data(), out=tmp_path / "run")
+    change, expected = BROKEN[name]
+    change(tmp_path / "run")
+    with pytest.raises(RunFileError, match=expected) as error:
+        EvaluationRun.load(tmp_path / "run")
+    assert "\n" not in str(error.value)
+    assert SECRET not in str(error.value)
+    assert str(tmp_path / "run") in str(error.value)
+
+
+def test_what_is_no_run_is_said_to_be_none(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "unfinished").mkdir()
+    (tmp_path / "unfinished" / "harness.json").write_text("{}")
+    (tmp_path / "other.json").write_text('{"a": 1}')
+    (tmp_path / "bare.json").write_text('{"kind": "haystack-eval baseline", "format": 1, "name": "x", "rows": []}')
+    for name, expected in {
+        "missing": "no such run",
+        "empty": "holds no run",
+        "unfinished": "not finished. Start it again",
+        "other.json": "not of a run",
+        "bare.json": "lacks 'name', 'data' or 'settings'",
+    }.items():
+        with pytest.raises(RunFileError, match=expected):
+            EvaluationRun.load(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "change", ['"rows": 7', '"rows": [{"id": "q0", "fingerprint": "x"}]', '"rows": [{"id": "q0"}]']
+)
+def test_a_broken_baseline_is_one_line(change: str, tmp_path: Path) -> None:
+    api.evaluate(evaluators(), data(1)).baseline(tmp_path / "b.json")
+    text = (tmp_path / "b.json").read_text("utf-8")
+    (tmp_path / "b.json").write_text(text[: text.index('"rows"')] + change + "}")
+    with pytest.raises(RunFileError, match=r"b\.json"):
+        EvaluationRun.load(tmp_path / "b.json")
+
+
+# --- places that must not be written to ----------------------------------------------------------------------------
+
+
+def test_nothing_of_others_is_written_over(tmp_path: Path) -> None:
+    run = api.evaluate(evaluators(), data(), out=tmp_path / "run")
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.jpg").write_text("x")
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "rows.jsonl").write_text("x")
+    for name, expected in {
+        "run": "holds a run already",
+        "file": "is a file",
+        "photos": "holds no run; name a new folder",
+        "rows": "of something else",
+    }.items():
+        before = contents(tmp_path)
+        with pytest.raises(RunFileError, match=expected):
+            run.save(tmp_path / name)
+        assert contents(tmp_path) == before
+    api.evaluate(evaluators(), data(4)).save(tmp_path / "run", replace=True)
+    assert len(EvaluationRun.load(tmp_path / "run").ids) == 4
+
+
+def test_a_full_disk_leaves_the_run_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = api.evaluate(evaluators(), data(), out=tmp_path / "run")
+    calls = []
+
+    def full(_: int) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        api.evaluate(evaluators(), data(4)).save(tmp_path / "run", replace=True)
+    assert sorted(os.listdir(tmp_path / "run")) == sorted(FILES)
+    assert EvaluationRun.load(tmp_path / "run").scores == first.scores
+
+
+def test_an_infinite_score_is_refused() -> None:
+    with pytest.raises(EvaluationError, match="'polite' gave an infinite score in row 'q1'"):
+        judged([0.5, math.inf])
+
+
+# --- the harness ---------------------------------------------------------------------------------------------------
+
+
+def asked(folder: Path | None, *, repeats: int = 1) -> EvaluationRun:
+    """A run of a function that fails for one question and changes its mind at another."""
+    dataset = Dataset(
+        "q.jsonl",
+        [{key: row[key] for key in ("id", "question", "reference_answer", "tags")} for row in rows(6, wrong=0)],
+    )
+    times: dict[str, int] = {}
+
+    def answer(question: str) -> dict[str, Any]:
+        times[question] = times.get(question, 0) + 1
+        if "question 2?" in question:
+            raise ValueError(question)
+        right = "question 1?" not in question or times[question] % 2
+        return {"answer": f"{SECRET} {'yes' if right else 'no'}", "contexts": [f"{SECRET} context"]}
+
+    records = run_target(answer, dataset, out=folder, repeats=repeats, concurrency=1, progress=False)
+    pipeline = Pipeline()
+    pipeline.add_component("exact", evaluators()["exact"])
+    evaluations = [
+        evaluate_pipeline(pipeline, dataset_of_records(dataset, records, repeat=repeat)) for repeat in range(repeats)
+    ]
+    return make_run(evaluations, dataset, pipeline, name="asked", records=records)
+
+
+def test_a_question_that_failed_is_an_error_and_no_zero(tmp_path: Path) -> None:
+    run = asked(tmp_path / "run")
+    run.save(tmp_path / "run")
+    metric = EvaluationRun.load(tmp_path / "run").questions["exact"]
+    assert metric.statuses == ["scored", "scored", "error", "scored", "scored", "scored"]
+    assert math.isnan(metric.individual_scores[2])
+    assert metric.score == 1.0
+    assert "ValueError" in str(run.metrics["exact"].errors[2])
+    assert SECRET not in (tmp_path / "run" / "scores.jsonl").read_text("utf-8")
+    # Without the records the data says as much.
+    pipeline = Pipeline()
+    pipeline.add_component("exact", evaluators()["exact"])
+    dataset = run.dataset()
+    other = make_run(evaluate_pipeline(pipeline, dataset), dataset, pipeline, name="asked")
+    assert repr(other.questions) == repr(run.questions)
+    assert repr(api.evaluate({"exact": evaluators()["exact"]}, other).questions) == repr(run.questions)
+    # The harness takes its own rows for finished, though labels stand beside them now.
+    assert asked(tmp_path / "run").scores == run.scores
+
+
+def test_a_run_without_texts_cannot_be_gone_on_with(tmp_path: Path) -> None:
+    asked(tmp_path / "run").save(tmp_path / "run", texts=False)
+    assert SECRET not in contents(tmp_path)
+    with pytest.raises(ValueError, match="no run to go on with"):
+        asked(tmp_path / "run")
+
+
+def test_several_answers_are_averaged_within_the_question() -> None:
+    run = asked(None, repeats=3)
+    # Question 1 is right, wrong, right; question 2 fails always.
+    metric = run.questions["exact"]
+    assert metric.individual_scores[:2] == [1.0, pytest.approx(2 / 3)]
+    assert metric.score == pytest.approx((4 + 2 / 3) / 5)
+    # One question of five varies: its squares add up to 2/3, with 2 of 10 degrees of freedom.
+    assert run.spread()["exact"] == pytest.approx(math.sqrt((2 / 3) / 10))
+    assert (len(run.rows), len(run.scored().ids), run.repeats) == (18, 6, 3)
+    assert "3 answers each" in run.to_markdown()
+    again = api.evaluate({"exact": evaluators()["exact"]}, run)
+    assert repr(again.questions) == repr(run.questions)
+    assert any("3 answers" in note for note in api.compare(run, again).notes)
+    with pytest.raises(EvaluationError, match="from 0 to 2"):
+        run.dataset(3)
+
+
+def test_evaluations_must_belong_to_the_rows() -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("exact", evaluators()["exact"])
+    evaluation = evaluate_pipeline(pipeline, data(4))
+    with pytest.raises(EvaluationError, match="row 'q2' that the data lacks"):
+        make_run(evaluation, data(2), pipeline, name="x")
+    with pytest.raises(EvaluationError, match="one evaluation for each of 1 repeats, but has 2"):
+        make_run([evaluation, evaluation], data(4), pipeline, name="x")
+    with pytest.raises(ValueError, match="records has the id 'z'"):
+        make_run(evaluation, data(4), pipeline, name="x", records=[{"id": "z"}])
+    # Rows that were not evaluated are not run; stages come under names of their own.
+    run = make_run(evaluation, data(5), pipeline, name="x", stages={"bm25": evaluation}, lower_is_better=["exact"])
+    assert run.questions["exact"].statuses[4] == "not_run"
+    assert list(run.metrics) == ["exact", "bm25/exact"]
+    assert [metric.info.lower_is_better for metric in run.metrics.values()] == [True, False]
+    with pytest.raises(EvaluationError, match="'other' is none"):
+        make_run(evaluation, data(4), pipeline, name="x", lower_is_better=["other"])
+
+
+# --- other forms ---------------------------------------------------------------------------------------------------
+
+
+def test_haystacks_result_object_takes_it_with_rows_that_failed() -> None:
+    result = with_gaps().to_evaluation_run_result()
+    assert result.run_name == "judged"
+    report = result.detailed_report()
+    assert isinstance(report, dict)
+    assert report["id"] == ["q0", "q1", "q2", "q3"]
+    assert math.isnan(report["polite"][0])
+    assert report["polite"][1:] == [0.25, 1.0, 0.5]
+    assert result.aggregated_report()["score"] == [pytest.approx(1.75 / 3)]  # type: ignore[index]
+    bare = with_gaps().without_texts().to_evaluation_run_result()
+    assert bare.inputs["id"] == ["q0", "q1", "q2", "q3"]
+
+
+def test_the_table_has_inputs_outputs_and_scores() -> None:
+    frame = with_gaps().to_pandas()
+    assert list(frame["polite.status"]) == ["error", "scored", "scored", "scored"]
+    assert frame["polite"].isna().tolist() == [True, False, False, False]
+    assert frame["trace"][3] == f"{SECRET} trace 3"
+    read = list(csv.DictReader(io.StringIO(with_gaps().to_csv())))
+    assert [line["polite"] for line in read] == ["", "0.25", "1.0", "0.5"]
+    assert json.loads(read[0]["tags"]) == ["lang:de"]
+    assert read[0]["polite.error"] == "the service answered 503"
+    whole = strict(with_gaps().to_json())
+    assert [row["metrics"]["polite"]["score"] for row in whole["rows"]] == [None, 0.25, 1.0, 0.5]
+
+
+def test_columns_that_are_named_alike_both_stay() -> None:
+    row = rows(1)[0] | {"exact": "mine", "repeat": "mine", "status": "mine", "run_status": "mine"}
+    frame = api.evaluate(evaluators(), Dataset("rows", [row])).to_pandas()
+    assert (frame["row.exact"][0], frame["exact"][0]) == ("mine", 0.0)
+    assert (frame["repeat"][0], frame["status"][0]) == ("mine", "mine")
+
+
+def test_pandas_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        with_gaps().to_pandas()
+
+
+def test_markdown_shows_what_is_missing() -> None:
+    text = with_gaps().to_markdown()
+    assert "| polite | 0.5833 |" in text
+    assert "| 4 | 0 | 1 | 0 |" in text
+    assert "Judge: model-2026" in text
+
+
+def test_documents_keep_what_scores_depend_on(tmp_path: Path) -> None:
+    def by_file() -> DocumentRecallEvaluator:
+        return DocumentRecallEvaluator(document_comparison_field="meta.file")
+
+    label = Document(content="x", meta={"file": "a", "pages": (1, 2), "share": float("nan")}, score=2.0)
+    row = {"id": "q", "documents": [Document(content="x", embedding=[0.5], meta={"file": "a"})]}
+    run = api.evaluate(
+        {"recall": by_file()},
+        Dataset("rows", [row | {"relevant_documents": [label]}]),
+        out=tmp_path / "run",
+    )
+    assert run.scores == {"recall": 1.0}
+    again = EvaluationRun.load(tmp_path / "run").dataset().rows[0]
+    assert again["documents"][0].embedding is None
+    assert (again["relevant_documents"][0].id, again["relevant_documents"][0].score) == (label.id, 2.0)
+    rescored = api.evaluate({"recall": by_file()}, tmp_path / "run")
+    assert rescored.manifest["data"] == run.manifest["data"]
