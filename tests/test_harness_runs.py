@@ -465,9 +465,9 @@ BAD_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"mapping": {"inputs": {"lang": ["bm25.top_k"]}}}, ValueError, "inputs.lang is neither the question nor a column"),
     ({"mapping": {"outputs": {"answers": ["llm.reply"]}}}, ValueError, "no output 'reply'; did you mean replies"),
     ({"mapping": {"outputs": {"documents": ["bm25.documents", "bm25.documents"]}}}, ValueError, "must name one"),
-    ({"prices": {"m": {"prompt": 1}}}, ValueError, "prices: 'm' must be"),
-    ({"prices": {"m": {"prompt": -1, "completion": 1}}}, ValueError, "prices: 'm' must be"),
-    ({"prices": {"m": 3}}, ValueError, "prices: 'm' must be"),
+    ({"prices": {"m": {"prompt": 1}}}, ValueError, "prices must give"),
+    ({"prices": {"m": {"input": -1, "output": 1}}}, ValueError, "prices must give"),
+    ({"prices": {"m": 3}}, ValueError, "prices must give"),
 ]
 
 

@@ -85,13 +85,13 @@ def test_each_question_has_its_own_values_under_8_threads() -> None:
 
 def test_costs_are_tokens_times_prices() -> None:
     record = run_target(
-        rag(Sleeper(0.0)), dataset(1), prices={"sleeper": {"prompt": 3.0, "completion": 15.0}}, progress=False
+        rag(Sleeper(0.0)), dataset(1), prices={"sleeper": {"input": 3.0, "output": 15.0}}, progress=False
     )[0]
     tokens = record["tokens"]["sleeper"]
     # Prices are for a million tokens.
     assert record["cost"] == pytest.approx((3.0 * tokens["prompt"] + 15.0 * tokens["completion"]) / 1e6, rel=1e-12)
     assert [part["cost"] for part in record["components"]] == [None, None, record["cost"], None]
-    other = run_target(rag(Sleeper(0.0)), dataset(1), prices={"x": {"prompt": 1, "completion": 1}}, progress=False)
+    other = run_target(rag(Sleeper(0.0)), dataset(1), prices={"x": {"input": 1, "output": 1}}, progress=False)
     assert other[0]["cost"] is None
 
 
@@ -237,7 +237,7 @@ def test_replies_that_are_handed_on_are_counted_once() -> None:
 def test_usage_is_read_from_all_that_haystack_has(output: Any, tokens: tuple[int, int] | None) -> None:
     expected = {} if tokens is None else {"m": {"prompt": tokens[0], "completion": tokens[1]}}
     assert reported_tokens(output, {}) == expected
-    assert cost({}, {"m": {"prompt": 1.0, "completion": 1.0}}) is None
+    assert cost({}, {"m": {"input": 1.0, "output": 1.0}}) is None
 
 
 @pytest.mark.parametrize(

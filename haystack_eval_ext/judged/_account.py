@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from haystack_eval_ext._parameters import is_number
 from haystack_eval_ext.judged._failures import NotRunError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
 _MILLION = 1e6
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -166,6 +168,28 @@ class Reserved(NamedTuple):
     tokens: int
     cost: float
     model: str | None
+
+
+def check_prices(prices: object) -> None:
+    """
+    Refuse what is no table of prices.
+
+    :param prices: The price of a million tokens by model; "*" is any other.
+    :raises ValueError: If it has another form.
+    """
+    fits = isinstance(prices, Mapping) and all(
+        isinstance(model, str)
+        and isinstance(price, Mapping)
+        and set(price) == {"input", "output"}
+        and all(is_number(value) and value >= 0 for value in price.values())
+        for model, price in prices.items()
+    )
+    if not fits:
+        msg = (
+            "prices must give the price of a million tokens by model, such as "
+            "{'gpt-x': {'input': 0.4, 'output': 1.6}}, not below 0; '*' stands for any other model."
+        )
+        raise ValueError(msg)
 
 
 class Budget:

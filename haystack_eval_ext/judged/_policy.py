@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from haystack_eval_ext._parameters import check_choice, check_flag, check_integer, is_number
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.judged._account import check_prices
 
 StructuredOutput = Literal["auto", "json_schema", "json_object", "text"]
 
@@ -82,7 +83,7 @@ class JudgePolicy:
             msg = "offline answers from the cache alone, but cache_path is None: name the cache's file."
             raise ValueError(msg)
         if self.prices is not None:
-            _check_prices(self.prices)
+            check_prices(self.prices)
         if self.max_cost is not None:
             if not is_number(self.max_cost) or self.max_cost < 0:
                 msg = f"max_cost must be a number of at least 0 or None, but is {self.max_cost!r}."
@@ -140,20 +141,4 @@ def _check_seconds(name: str, value: object, *, above_zero: bool) -> None:
         raise TypeError(msg)
     if value < 0 or (above_zero and value == 0):
         msg = f"{name} must be {'above' if above_zero else 'at least'} 0 seconds, but is {value}."
-        raise ValueError(msg)
-
-
-def _check_prices(prices: object) -> None:
-    fits = isinstance(prices, dict) and all(
-        isinstance(model, str)
-        and isinstance(price, dict)
-        and set(price) == {"input", "output"}
-        and all(is_number(value) and value >= 0 for value in price.values())
-        for model, price in prices.items()
-    )
-    if not fits:
-        msg = (
-            "prices must give the price of a million tokens by model, such as "
-            "{'gpt-x': {'input': 0.4, 'output': 1.6}}; '*' stands for any other model."
-        )
         raise ValueError(msg)

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any
 
 from haystack.dataclasses import ChatMessage
+
+from haystack_eval_ext.judged._account import cost_of
 
 Tokens = dict[str, dict[str, int]]
 Prices = Mapping[str, Mapping[str, float]]
@@ -17,25 +18,6 @@ Prices = Mapping[str, Mapping[str, float]]
 KINDS = ("prompt", "completion")
 # OpenAI's names and those of Anthropic and OpenAI's newer interface.
 _NAMES = {"prompt": ("prompt_tokens", "input_tokens"), "completion": ("completion_tokens", "output_tokens")}
-_PER = 1_000_000
-
-
-def check_prices(prices: Prices | None) -> None:
-    """
-    Check prices.
-
-    :param prices: By model `{"prompt": price, "completion": price}`, for a million tokens.
-    :raises ValueError: If they have another form.
-    """
-    for model, entry in (prices or {}).items():
-        values = entry.values() if isinstance(entry, Mapping) else [None]
-        good = all(isinstance(value, Real) and math.isfinite(value) and value >= 0 for value in values)
-        if not good or set(entry) != set(KINDS):
-            msg = (
-                f'prices: {model!r} must be {{"prompt": PRICE, "completion": PRICE}}, for a million tokens each, '
-                "not below 0."
-            )
-            raise ValueError(msg)
 
 
 def reported_tokens(output: Any, given: Any) -> Tokens:
@@ -88,14 +70,12 @@ def cost(tokens: Tokens, prices: Prices | None) -> float | None:
     Price tokens.
 
     :param tokens: By model.
-    :param prices: As :func:`check_prices` takes them.
+    :param prices: Price of a million tokens by model, as `JudgePolicy` has them.
     :returns: The sum; None if nothing was reported or a model has no price, since unknown is not 0.
     """
-    if not prices or not tokens or not all(model in prices for model in tokens):
-        return None
-    return math.fsum(
-        counts[kind] * float(prices[model][kind]) / _PER for model, counts in tokens.items() for kind in KINDS
-    )
+    costs = [cost_of(model, counts["prompt"], counts["completion"], prices) for model, counts in tokens.items()]
+    known = [each for each in costs if each is not None]
+    return math.fsum(known) if known and len(known) == len(costs) else None
 
 
 def _handed_on(reply: ChatMessage, given: Any) -> bool:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._parameters import check_integer, is_number
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.judged._account import check_prices
 from haystack_eval_ext.runs._asking import Asker, Job, given_up
 from haystack_eval_ext.runs._fingerprints import order_free_hash
 from haystack_eval_ext.runs._questions import check_mapping
 from haystack_eval_ext.runs._row_log import HarnessError, RowLog
 from haystack_eval_ext.runs._sampling import sample_rows
 from haystack_eval_ext.runs._tracing import recording_tracer
-from haystack_eval_ext.runs._usage import Prices, check_prices
+from haystack_eval_ext.runs._usage import Prices
 from haystack_eval_ext.runs._workers import AllHangError, Workers
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.indexing import check_stores
@@ -83,7 +84,7 @@ def run_target(
     :param retrieved: The stage whose documents are evaluated; without it the last one.
     :param mapping: `{"inputs": {"query": ["component.socket"]}, "outputs": {"answers": ["component.socket"]}}`, as the
         sections of a pipeline's YAML, which it goes before. An input of another name gets the column of that name.
-    :param prices: `{model: {"prompt": price, "completion": price}}` for a million tokens.
+    :param prices: `{model: {"input": price, "output": price}}` for a million tokens; "*" is any other model.
     :param progress: Show a progress bar, where standard error is a terminal.
     :param max_failures: Stop the run when more rows than this have failed.
     :param timeout: Seconds after which a question is given up. Its thread is busy until the call ends.
@@ -97,7 +98,8 @@ def run_target(
         finished are kept.
     """
     _check_options(concurrency, repeats, sample, seed, stratify, retrieved, max_failures, timeout)
-    check_prices(prices)
+    if prices is not None:
+        check_prices(prices)
     sections = check_mapping(mapping)
     _check_questions(dataset)
     rows = sample_rows(dataset, sample, seed, stratify)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from haystack import Pipeline
 
-from haystack_eval_ext._parameters import is_number
-from haystack_eval_ext.judged._account import Budget, sum_of
+from haystack_eval_ext.judged._account import Budget, check_prices, sum_of
 from haystack_eval_ext.judged._base import JudgedEvaluator
 from haystack_eval_ext.judged._generator import check_generator
 from haystack_eval_ext.runs._feeding import EvaluationError, plan_inputs
@@ -157,13 +156,11 @@ def load_prices(path: FilePath) -> Prices:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise PipelineFileError([f"{name}: not valid YAML. {form}"]) from error
-    fits = isinstance(data, dict) and all(
-        isinstance(price, dict) and set(price) == {"input", "output"} and all(map(is_number, price.values()))
-        for price in data.values()
-    )
-    if not fits:
-        raise PipelineFileError([f"{name}: not a table of prices. {form}"])
-    return {str(model): {kind: float(value) for kind, value in price.items()} for model, price in data.items()}
+    try:
+        check_prices(data)
+    except ValueError as error:
+        raise PipelineFileError([f"{name}: not a table of prices. {form}"]) from error
+    return {model: {kind: float(value) for kind, value in price.items()} for model, price in data.items()}
 
 
 def plan_judges(
