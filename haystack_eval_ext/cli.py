@@ -3,14 +3,13 @@
 """The command `haystack-eval`: run an evaluation pipeline over data, score TREC files, list the metrics."""
 
 import os
-import re
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from haystack import Pipeline
 
 from haystack_eval_ext._cli.catalog import catalog
 from haystack_eval_ext._cli.faults import OneLineGroup, UserError, collected_warnings, fail, plain, reported
@@ -25,9 +24,28 @@ from haystack_eval_ext._cli.judging import (
     Progress,
     judge_settings,
     print_plans,
-    print_usage,
 )
-from haystack_eval_ext._cli.output import check_file, metrics_json, prepare_folder, versions
+from haystack_eval_ext._cli.output import check_file, metrics_json, run_folder, versions
+from haystack_eval_ext._cli.rag import (
+    Concurrency,
+    Documents,
+    Index,
+    Isolate,
+    MaxFailures,
+    NoTexts,
+    Rag,
+    RagOptions,
+    Repeats,
+    Retrieved,
+    RetryFailed,
+    Sample,
+    Seed,
+    Set,
+    Stratify,
+    Timeout,
+    run_rag,
+    split_maps,
+)
 from haystack_eval_ext._cli.render import (
     console,
     number,
@@ -37,15 +55,17 @@ from haystack_eval_ext._cli.render import (
     print_text,
     print_warnings,
 )
+from haystack_eval_ext._cli.run_result import print_run
+from haystack_eval_ext._cli.runs_commands import register
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext.retrieval._base import evaluate_keys
 from haystack_eval_ext.retrieval._keys import has_key, make_keys
 from haystack_eval_ext.retrieval._names import split_measures
+from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._labels import check_label_field
 from haystack_eval_ext.runs._strict_json import strict_json, write_strict_json
 from haystack_eval_ext.runs.dataset import Dataset, read_dataset
 from haystack_eval_ext.runs.evaluation import (
-    Evaluation,
     EvaluationError,
     MappingError,
     MetricScores,
@@ -53,13 +73,13 @@ from haystack_eval_ext.runs.evaluation import (
     PipelineFileError,
     UnfedSocketError,
     WithheldFaultError,
-    evaluate_pipeline,
     load_pipeline,
     read_pipeline_text,
     single_evaluator,
     takes_batches,
 )
-from haystack_eval_ext.runs.judging import plan_judges, set_judges, total_usage
+from haystack_eval_ext.runs.judging import plan_judges, set_judges
+from haystack_eval_ext.runs.run import load_run
 from haystack_eval_ext.runs.trec import align, read_qrels, read_run
 
 app = typer.Typer(
@@ -71,12 +91,11 @@ app = typer.Typer(
 )
 
 
-_ROWS = re.compile(r"\brows? \d")
 # What the command line adds to a fault of the library, which knows no options.
 _HINTS: dict[type[EvaluationError], str] = {
     MappingError: "Correct --map.",
-    OneByOneError: "`haystack-eval run` takes pipelines such as 'retrieval'; running a RAG pipeline question by "
-    "question (--rag, --index) comes in a later release.",
+    OneByOneError: "An evaluation pipeline takes all rows at once, as 'retrieval' does; a RAG pipeline, which takes one "
+    "question at a time, goes into --rag.",
     UnfedSocketError: "Another column can feed it: --map component.socket=column.",
     WithheldFaultError: "--debug shows it.",
 }
@@ -120,7 +139,10 @@ _KeyFields = Annotated[
 _Map = Annotated[
     list[str],
     typer.Option(
-        "--map", metavar="COMPONENT.SOCKET=COLUMN", help="Feed a socket from a column of another meaning; repeatable."
+        "--map",
+        metavar="COMPONENT.SOCKET=COLUMN",
+        help="Feed a socket from a column of another meaning; with --rag also NAME=COMPONENT.SOCKET: where the query, "
+        "a column, the answers or the documents are. Repeatable.",
     ),
 ]
 _Threshold = Annotated[
@@ -159,6 +181,20 @@ def run(
     key_fields: _KeyFields = ["id"],  # noqa: B006
     maps: _Map = [],  # noqa: B006
     threshold: _Threshold = None,
+    rag: Rag = None,
+    index: Index = None,
+    documents: Documents = None,
+    changes: Set = [],  # noqa: B006
+    retrieved: Retrieved = None,
+    concurrency: Concurrency = 8,
+    isolate: Isolate = False,
+    repeats: Repeats = 1,
+    sample: Sample = None,
+    seed: Seed = 0,
+    stratify: Stratify = None,
+    timeout: Timeout = None,
+    max_failures: MaxFailures = None,
+    retry_failed: RetryFailed = False,
     judge: JudgeFile = None,
     cache: CacheFile = None,
     offline: Offline = False,
@@ -167,12 +203,33 @@ def run(
     max_cost: MaxCost = None,
     prices: PriceFile = None,
     progress: Progress = True,
-    out: Annotated[Path | None, typer.Option("--out", metavar="RUN_DIR", help="Folder for results.json.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="RUN_DIR", help="Folder to keep the run in.")] = None,
+    no_texts: NoTexts = False,
     force: _Force = False,
     debug: _Debug = False,
 ) -> None:
-    """Run an evaluation pipeline, or measures alone (-m), over the rows of a data file."""
+    """Run an evaluation pipeline, or measures alone (-m), over data, a kept run, or a RAG pipeline (--rag)."""
     with reported(debug=debug):
+        maps, rag_maps = split_maps(maps)
+        options = RagOptions(
+            rag=rag,
+            index=index,
+            documents=documents,
+            changes=changes,
+            maps=rag_maps,
+            retrieved=retrieved,
+            concurrency=concurrency,
+            isolate=isolate,
+            repeats=repeats,
+            sample=sample,
+            seed=seed,
+            stratify=stratify,
+            timeout=timeout,
+            max_failures=max_failures,
+            retry_failed=retry_failed,
+        )
+        _check_run_arguments(pipeline, measures, key_fields, maps, threshold)
+        options.check()
         settings = judge_settings(
             judge=judge,
             cache=cache,
@@ -183,50 +240,41 @@ def run(
             prices=prices,
             progress=progress,
         )
-        _check_run_arguments(pipeline, measures, key_fields, maps, threshold)
         with collected_warnings() as warnings:
             if pipeline is None:
                 source = None
                 loaded = single_evaluator(_split(measures), key_fields, threshold)
-                text = loaded.dumps()
             else:
                 source = Path(pipeline) if Path(pipeline).is_file() else _shipped(pipeline)
-                text = read_pipeline_text(source)
-                loaded = load_pipeline(text, source.name)
+                loaded = load_pipeline(read_pipeline_text(source), source.name)
             set_judges(loaded, settings)
-            dataset = read_dataset(data, label_field=key_fields[0])
-            file = None if out is None else prepare_folder(out, force=force)
-            incomplete = _incomplete_keys(dataset, key_fields)
-            evaluation = _evaluate(loaded, dataset, _mapping(maps), mappable=source is not None, note=incomplete)
-        if incomplete:
-            warnings.append(incomplete)
-        if file is not None:
-            results = {
-                "data": {"file": data.name, "rows": len(dataset)},
-                "pipeline": {"name": None if source is None else source.name, "yaml": text},
-                "versions": versions(),
-                "metrics": metrics_json(evaluation.ids, evaluation.metrics),
-                "unanswerable": evaluation.unanswerable,
-                "never_retrieved": evaluation.never_retrieved,
-                "usage": evaluation.usage | ({"all": total_usage(evaluation.usage)} if evaluation.usage else {}),
-                "errors": evaluation.errors,
-                "warnings": warnings,
-            }
-            write_strict_json(file, results)
-        screen = console()
-        print_text(screen, f"{'measures' if source is None else source.stem} over {data.name}, {len(dataset)} rows")
-        print_scores(screen, evaluation.metrics, rows="Rows")
-        print_usage(screen, evaluation.usage)
-        print_list(screen, "Unanswerable rows, left out of the retrieval means", evaluation.unanswerable)
-        for component, labels in evaluation.never_retrieved.items():
-            of = "" if len(evaluation.never_retrieved) == 1 else f" ({component})"
-            print_list(screen, f"Relevant documents in no ranking of the run{of}", labels)
-        print_warnings(warnings)
-        if evaluation.unanswerable and any(_ROWS.search(message) for message in warnings):
-            print_warnings(["Row numbers start at 0; in pipelines without connections they skip unanswerable rows."])
-        if file is not None:
-            typer.echo(f"Results are in {plain(str(file))}", err=True)
-        if any(metric.failed and not metric.scored for metric in evaluation.metrics):
+            folder = None if out is None else run_folder(out, force=force)
+            name = data.name if folder is None else folder.name
+            mapping, note = _mapping(maps), ""
+            try:
+                if data.is_dir():
+                    options.refuse_kept_run(data)
+                    found = api.evaluate(loaded, load_run(data), name=name, mapping=mapping)
+                else:
+                    dataset = read_dataset(data, label_field=key_fields[0])
+                    note = _incomplete_keys(dataset, key_fields)
+                    if rag is None:
+                        found = api.evaluate(loaded, dataset, name=name, mapping=mapping)
+                    else:
+                        found = run_rag(
+                            loaded, dataset, options, out=folder, mapping=mapping, settings=settings, force=force
+                        )
+            except EvaluationError as error:
+                hint = "" if isinstance(error, UnfedSocketError) and source is None else _HINTS.get(type(error), "")
+                raise UserError(" ".join(filter(None, (str(error), hint, note)))) from error
+        warnings += [note] if note else []
+        if folder is not None:
+            found = replace(found, manifest={**found.manifest, "warnings": warnings})
+            found.save(folder, texts=not no_texts, replace=True)
+        print_run(f"{'measures' if source is None else source.stem} over {data.name}", found, warnings)
+        if folder is not None:
+            typer.echo(f"The run is in {plain(str(folder))}", err=True)
+        if any("error" in metric.statuses and "scored" not in metric.statuses for metric in found.metrics.values()):
             # A judge that answers nothing must not pass for a good run in CI.
             raise typer.Exit(_NOTHING_JUDGED)
 
@@ -322,6 +370,9 @@ def metrics(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")]
         print_catalog(console(), catalog())
 
 
+register(app)
+
+
 def main() -> None:
     """Run the command with the arguments of the process."""
     # Closed streams are None; what is written to them goes nowhere.
@@ -342,16 +393,6 @@ def main() -> None:
         if isinstance(error, BrokenPipeError):
             sys.exit(_PIPE_CLOSED)
         fail(f"Cannot write the result: {error.strerror}. Choose another place.")
-
-
-def _evaluate(
-    pipeline: Pipeline, dataset: Dataset, mapping: dict[str, str], *, mappable: bool, note: str
-) -> Evaluation:
-    try:
-        return evaluate_pipeline(pipeline, dataset, mapping)
-    except EvaluationError as error:
-        hint = "" if isinstance(error, UnfedSocketError) and not mappable else _HINTS.get(type(error), "")
-        raise UserError(" ".join(filter(None, (str(error), hint, note)))) from error
 
 
 def _incomplete_keys(dataset: Dataset, key_fields: list[str]) -> str:

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import haystack_eval_ext
 from haystack_eval_ext import DocumentRankingEvaluator
 from haystack_eval_ext.cli import app
+from stored_runs import stored
 
 ROWS: list[dict[str, Any]] = [
     {"id": "q1", "question": "SECRET one", "documents": ["a", "b"], "relevant_documents": [{"b": 2}]},
@@ -87,9 +88,9 @@ WRONG: list[tuple[str, list[str]]] = [
     ("run retrieval other --data data.jsonl", ["unexpected extra argument", "--help"]),
     ("run retrieval", ["--data", "--help"]),
     ("run retrieval --data", ["--data", "--help"]),
-    ("run retrieval --data data.jsonl --rag x", ["No such option", "--rag"]),
+    ("run retrieval --data data.jsonl --rags x", ["No such option", "--rags"]),
     ("run retrieval --data absent.jsonl", ["absent.jsonl", "cannot be read"]),
-    ("run retrieval --data full", ["the suffix is ''", ".jsonl"]),
+    ("run retrieval --data full", ["full holds no run"]),
     ("run retrieval --data data.xml", [".xml", ".jsonl"]),
     ("run retrieval --data empty.jsonl", ["empty", "at least one row"]),
     ("run retrieval --data unlabelled.jsonl", ["relevant_documents", "--map", "id, question, documents"]),
@@ -97,7 +98,7 @@ WRONG: list[tuple[str, list[str]]] = [
     ("run retriever --data data.jsonl", ["'retriever'", "answers, bm25_retrieval, rag_answers, rag_quality,"]),
     ("run absent.yaml --data data.jsonl", ["'absent.yaml'", "shipped"]),
     ("run full --data data.jsonl", ["'full'", "shipped"]),
-    ("run bm25_retrieval --data data.jsonl", ["retriever.query", "batch sockets", "later release"]),
+    ("run bm25_retrieval --data data.jsonl", ["retriever.query", "batch sockets", "--rag"]),
     ("run untrusted.yaml --data data.jsonl", ["'os.path'", "HAYSTACK_DESERIALIZATION_ALLOWLIST"]),
     ("run short.yaml --data data.jsonl", [MRR]),
     ("run broken.yaml --data data.jsonl", ["not valid YAML", "Pipeline.dumps()"]),
@@ -111,7 +112,7 @@ WRONG: list[tuple[str, list[str]]] = [
     ("run mrr.yaml --data data.jsonl --map x.y=documents", ["no component 'x'", "it has mrr", "--map"]),
     ("run mrr.yaml --data data.jsonl --map mrr.retrieved_documents=nothing", ["'nothing'", "question"]),
     ("run mrr.yaml --data data.jsonl --map a.b=id --map a.b=id", ["twice"]),
-    ("run mrr.yaml --data data.jsonl --out full", ["not empty", "--force"]),
+    ("run mrr.yaml --data data.jsonl --out full", ["not empty", "new folder"]),
     ("run mrr.yaml --data data.jsonl --out data.xml", ["is a file", "name a folder"]),
     ("run mrr.yaml --data data.jsonl --out data.xml/x", ["data.xml/x", "Check the path"]),
     ("run -m AP --data data.jsonl --map a.b=c", ["--map", "-m"]),
@@ -194,11 +195,7 @@ def test_run_with_measures_alone(arguments: list[str]) -> None:
 def test_run_writes_strict_json(folder: Path) -> None:
     code, stdout, _ = call("run", "mrr.yaml", "--data", "data.jsonl", "--out", "runs/first")
     assert code == 0
-
-    def refuse(constant: str) -> None:
-        pytest.fail(f"{constant} is not JSON")
-
-    found = json.loads((folder / "runs/first/results.json").read_text(encoding="utf-8"), parse_constant=refuse)
+    found = stored(folder / "runs/first")
     assert found["metrics"] == {
         "mrr": {
             "score": 0.75,
@@ -211,27 +208,44 @@ def test_run_writes_strict_json(folder: Path) -> None:
         }
     }
     assert cells(stdout) == {"mrr": ["0.7500", "3", "0", "0", "1"]}
-    assert found["data"] == {"file": "data.jsonl", "rows": 3}
-    assert found["pipeline"] == {"name": "mrr.yaml", "yaml": (folder / "mrr.yaml").read_text(encoding="utf-8")}
+    assert found["data"]["file"] == "data.jsonl"
+    assert found["data"]["questions"] == 3
+    assert MRR in found["pipelines"]["evaluation"]
     assert found["versions"]["haystack-eval-ext"] == haystack_eval_ext.__version__
     assert found["unanswerable"] == ["q3"]
     assert "SECRET" not in json.dumps(found)
+    assert "SECRET" in (folder / "runs/first/rows.jsonl").read_text("utf-8")
+    assert call("run", "mrr.yaml", "--data", "data.jsonl", "--out", "runs/bare", "--no-texts")[0] == 0
+    assert not any("SECRET" in file.read_text("utf-8") for file in (folder / "runs/bare").iterdir())
 
 
 def test_run_with_measures_records_a_pipeline_that_loads(folder: Path) -> None:
     call("run", "-m", "RR", "--key-field", "meta.file", "--data", "data.jsonl", "--out", "first")
-    found = json.loads((folder / "first/results.json").read_text(encoding="utf-8"))
-    loaded = Pipeline.loads(found["pipeline"]["yaml"]).get_component("ranking")
+    found = stored("first")
+    loaded = Pipeline.loads(found["pipelines"]["evaluation"]).get_component("ranking")
     assert isinstance(loaded, DocumentRankingEvaluator)
     assert (loaded.measures, loaded.document_comparison_field) == (["RR"], "meta.file")
     assert found["metrics"]["ranking.RR"]["score"] == 0.75
     assert found["never_retrieved"] == {"ranking": ["gone"]}
 
 
-def test_force_writes_into_a_full_folder_and_keeps_its_files(folder: Path) -> None:
-    code, _, _ = call("run", "-m", "RR", "--data", "data.jsonl", "--out", "full", "--force")
+def test_force_replaces_a_run_and_nothing_else(folder: Path) -> None:
+    assert call("run", "-m", "RR", "--data", "data.jsonl", "--out", "full", "--force")[0] == 2
+    assert {path.name for path in (folder / "full").iterdir()} == {"file"}
+    assert call("run", "-m", "RR", "--data", "data.jsonl", "--out", "first")[0] == 0
+    code, _, stderr = call("run", "-m", "P@1", "--data", "data.jsonl", "--out", "first")
+    assert (code, list(stored("first")["metrics"])) == (2, ["ranking.RR"])
+    assert "--force" in stderr
+    assert call("run", "-m", "P@1", "--data", "data.jsonl", "--out", "first", "--force")[0] == 0
+    assert list(stored("first")["metrics"]) == ["ranking.P@1"]
+
+
+def test_a_kept_run_is_scored_again(folder: Path) -> None:
+    assert call("run", "-m", "RR", "--data", "data.jsonl", "--out", "first")[0] == 0
+    code, stdout, _ = call("run", "mrr.yaml", "--data", "first", "--out", "again")
     assert code == 0
-    assert {path.name for path in (folder / "full").iterdir()} == {"file", "results.json"}
+    assert cells(stdout) == {"mrr": ["0.7500", "3", "0", "0", "1"]}
+    assert stored("again")["metrics"]["mrr"]["individual_scores"] == {"q1": 0.5, "q2": 1.0, "q3": None}
 
 
 def test_a_shipped_pipeline_runs_by_name(folder: Path) -> None:

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from haystack_eval_ext.cli import app
 from openai_server import OpenAIServer
+from stored_runs import stored
 
 KEY = "sk-never-written"
 ROWS: list[dict[str, Any]] = [
@@ -105,7 +106,7 @@ def test_a_spent_budget_leaves_rows_for_a_later_run(folder: Path, server: OpenAI
     assert code == 0
     assert "not run" in stderr
     assert "max_calls" in stderr
-    found = json.loads((folder / "first" / "results.json").read_text("utf-8"))
+    found = stored(folder / "first")
     assert found["metrics"]["faithfulness"]["statuses"] == {"a": "scored", "b": "not_run", "c": "undefined"}
     assert "max_calls" in found["errors"]["faithfulness"]["b"]
     code, stdout, _ = call(f"{RUN} --cache judge.sqlite --max-calls 1")
@@ -119,15 +120,14 @@ def test_tokens_and_cost_are_limits_as_well(folder: Path, server: OpenAIServer) 
     assert server.calls == 0
 
 
-def test_results_hold_accounts_and_no_text(folder: Path) -> None:
+def test_a_kept_run_holds_the_accounts(folder: Path) -> None:
     assert call(f"{RUN} --prices prices.yaml --out out")[0] == 0
-    text = (folder / "out" / "results.json").read_text("utf-8")
-    usage = json.loads(text)["usage"]
-    assert usage["faithfulness"] == usage["all"]
-    assert usage["all"]["calls"] == 2
-    assert usage["all"]["prompt_tokens"] > 0
-    assert usage["all"]["cost"] > 0
-    assert "SECRET" not in text
+    found = stored("out")
+    usage = found["usage"]["faithfulness"]
+    assert usage["calls"] == 2
+    assert usage["prompt_tokens"] > 0
+    assert usage["cost"] > 0
+    assert "SECRET" not in json.dumps(found)
 
 
 def test_a_judge_that_answers_nothing_fails_the_command(folder: Path, server: OpenAIServer) -> None:

@@ -16,6 +16,7 @@ from haystack_eval_ext.cli import app
 from haystack_eval_ext.runs._lines import FileProblemsError
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.evaluation import evaluate_pipeline, load_pipeline
+from stored_runs import stored
 
 ROWS: list[dict[str, Any]] = [
     {"id": "q1", "question": "one", "documents": ["a", "b"], "relevant_documents": ["b"]},
@@ -45,15 +46,14 @@ def call(*arguments: str) -> tuple[int, str, str]:
 def results(*arguments: str) -> dict[str, Any]:
     code, _, stderr = call(*arguments, "--out", "out", "--force")
     assert code == 0, stderr
-    found: dict[str, Any] = json.loads(Path("out/results.json").read_text(encoding="utf-8"))
-    return found
+    return stored("out")
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("measures", ["nDCG@10", "nDCG@10,R@5"])
 def test_measures_have_the_names_that_their_recorded_pipeline_gives_them(measures: str) -> None:
     alone = results("run", "-m", measures, "--data", "data.jsonl")
-    Path("recorded.yaml").write_text(alone["pipeline"]["yaml"], encoding="utf-8")
+    Path("recorded.yaml").write_text(alone["pipelines"]["evaluation"], encoding="utf-8")
     again = results("run", "recorded.yaml", "--data", "data.jsonl")
     assert alone["metrics"] == again["metrics"]
     assert list(alone["metrics"]) == [f"ranking.{measure}" for measure in measures.split(",")]

@@ -7,38 +7,29 @@ from pathlib import Path
 from typing import Any
 
 from haystack_eval_ext._cli.faults import UserError
+from haystack_eval_ext.runs._run_files import check_folder
 from haystack_eval_ext.runs._versions import versions
 from haystack_eval_ext.runs.evaluation import MetricScores
 
-__all__ = ["RESULTS_NAME", "check_file", "metrics_json", "prepare_folder", "versions"]
+__all__ = ["RESULTS_NAME", "check_file", "metrics_json", "run_folder", "versions"]
 
 RESULTS_NAME = "results.json"
 
 
-def prepare_folder(folder: Path, *, force: bool) -> Path:
+def run_folder(folder: Path, *, force: bool) -> Path:
     """
-    Make the folder of a run.
+    Check where a run goes, before any work is done.
 
-    :param folder: The folder; its parents are made as well.
-    :param force: Whether other files may be in it.
-    :returns: Where the results go.
-    :raises UserError: If it is a file, or holds files and `force` is not given.
-    :raises OSError: If it cannot be made.
+    :param folder: The folder.
+    :param force: Whether a finished run that is there may be replaced.
+    :returns: The folder.
+    :raises UserError: If no folder is named.
+    :raises RunFileError: If it is a file, or holds a run, or something else.
     """
     if not str(folder) or folder == Path():
         msg = "--out names no folder (an empty shell variable?); name one, or leave --out away."
         raise UserError(msg)
-    if (folder / RESULTS_NAME).is_dir():
-        msg = f"--out: {folder / RESULTS_NAME} is a folder; name another RUN_DIR."
-        raise UserError(msg)
-    if folder.exists() and not folder.is_dir():
-        msg = f"--out: {folder} is a file; name a folder."
-        raise UserError(msg)
-    if folder.is_dir() and any(folder.iterdir()) and not force:
-        msg = f"--out: the folder {folder} is not empty; name a new one, or write into it with --force."
-        raise UserError(msg)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / RESULTS_NAME
+    return check_folder(folder, replace=force)
 
 
 def check_file(file: Path, *inputs: Path, force: bool) -> Path:

@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run gave, as people read it: scores, stages, diagnosis, what judges spent, what to know about it."""
+
+import re
+
+from haystack_eval_ext._cli.judging import print_usage
+from haystack_eval_ext._cli.render import console, print_list, print_scores, print_text, print_warnings
+from haystack_eval_ext.runs.run import EvaluationRun
+
+_ROWS = re.compile(r"\brows? \d")
+
+
+def print_run(title: str, run: EvaluationRun, warnings: list[str]) -> None:
+    """
+    Print a run.
+
+    :param title: What was run over what.
+    :param run: The run.
+    :param warnings: What came up meanwhile.
+    """
+    screen = console()
+    asked = "" if run.repeats == 1 else f", each asked {run.repeats} times"
+    print_text(screen, f"{title}, {len(run.ids)} rows{asked}")
+    print_scores(screen, run.questions.values(), rows="Rows")
+    print_usage(screen, run.manifest["usage"])
+    failed = [row["id"] for row in run.rows if row.get("status") == "error"]
+    print_list(screen, "Questions that the RAG pipeline failed on", failed)
+    unanswerable = run.manifest["unanswerable"]
+    print_list(screen, "Unanswerable rows, left out of the retrieval means", unanswerable)
+    never_retrieved = run.manifest["never_retrieved"]
+    for component, labels in never_retrieved.items():
+        of = "" if len(never_retrieved) == 1 else f" ({component})"
+        print_list(screen, f"Relevant documents in no ranking of the run{of}", labels)
+    print_warnings(warnings)
+    if unanswerable and any(_ROWS.search(message) for message in warnings):
+        print_warnings(["Row numbers start at 0; in pipelines without connections they skip unanswerable rows."])

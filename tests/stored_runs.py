@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What `haystack-eval run --out` keeps, as one object."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from haystack_eval_ext._cli.output import metrics_json
+from haystack_eval_ext.runs.run import load_run
+
+
+def stored(folder: Path | str) -> dict[str, Any]:
+    """The manifest, with the scores by metric and row id."""
+
+    def refuse(name: str) -> None:
+        msg = f"{name} is no JSON"
+        raise AssertionError(msg)
+
+    for file in Path(folder).iterdir():
+        for line in [file.read_text("utf-8")] if file.suffix == ".json" else file.read_text("utf-8").splitlines():
+            json.loads(line, parse_constant=refuse)
+    run = load_run(folder)
+    errors = {
+        name: {row["id"]: error for row, error in zip(run.rows, metric.errors, strict=True) if error}
+        for name, metric in run.metrics.items()
+    }
+    return {**run.manifest, "metrics": metrics_json(run.ids, run.questions.values()), "errors": errors}
