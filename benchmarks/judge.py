@@ -3,9 +3,10 @@
 """
 The judge engine beside the least that could do its work, in one run against one server in a process of its own.
 
-Throughput: the same generator behind a bare semaphore, sent the same messages and response format. Faults: a plain loop
-that repeats whatever fails, with the same prompts and time-outs. Seconds of both depend on the machine, since a client's own
-CPU time is the limit beyond 16 to 32 calls in flight; ratios hardly do. Each ratio is the median of alternating pairs.
+Throughput: the same generator behind a bare semaphore, sent the same messages and response format. Faults: a plain
+loop that repeats whatever fails, with the same prompts and time-outs. Seconds of both depend on the machine, since a
+client's own CPU time is the limit beyond 16 to 32 calls in flight; ratios hardly do. Each ratio is the median of
+alternating pairs.
 """
 
 import argparse
@@ -143,7 +144,9 @@ async def once(judge: OpenAIChatGenerator, messages: list[ChatMessage], kwargs: 
     return await judge.run_async(messages=messages, generation_kwargs=kwargs)
 
 
-async def until_whole(judge: OpenAIChatGenerator, messages: list[ChatMessage], kwargs: dict[str, Any]) -> dict[str, Any]:
+async def until_whole(
+    judge: OpenAIChatGenerator, messages: list[ChatMessage], kwargs: dict[str, Any]
+) -> dict[str, Any]:
     """Ask until a reply has a verdict for each statement: whatever fails is asked again, after a short wait."""
     ids = list(json.loads(messages[1].text or "")["statements"])
     form: Form[Any] = verdicts_form(ids)
@@ -197,7 +200,9 @@ def throughput(server: Server, number: int, at_once: int, pairs: int, stock_rows
         stock = StockFaithfulness(chat_generator=generator(server.url), progress_bar=False)
         taken, _ = seconds(lambda: stock.run(**rows(stock_rows)))
         ratio = stock_rows / taken / (number / statistics.median(times["bare semaphore"]))
-        print(f"| Haystack's own, {stock_rows} rows | {stock_rows / taken:.1f} | {ratio:.2f} | {server.stats()['peak']} |")
+        print(
+            f"| Haystack's own, {stock_rows} rows | {stock_rows / taken:.1f} | {ratio:.2f} | {server.stats()['peak']} |"
+        )
 
 
 def with_faults(server: Server, number: int, at_once: int, pairs: int) -> None:
@@ -220,7 +225,9 @@ def with_faults(server: Server, number: int, at_once: int, pairs: int) -> None:
                 scores = [sum(each.values()) / len(each) for each in verdicts]
             scored = sum(score == score for score in scores)  # noqa: PLR0124 - NaN
             found.append((taken, server.stats()["calls"], scored, scores == sound))
-    print(f"\n{number} rows with faults: {json.dumps(FAULTS)[1:-1]}; {at_once} in flight, {ASKED_AGAIN_AFTER:g} s a try\n")
+    print(
+        f"\n{number} rows with faults: {json.dumps(FAULTS)[1:-1]}; {at_once} in flight, {ASKED_AGAIN_AFTER:g} s a try\n"
+    )
     print("| contender | scored | as without faults | seconds | of the plain loop's | calls |")
     print("|---|---:|---|---:|---:|---:|")
     plain = [line[0] for line in lines["plain loop"]]

@@ -186,9 +186,7 @@ class _Server:
             self.in_flight -= 1
             self.events.append(("out", text))
 
-    async def _complete(
-        self, body: dict[str, Any], text: str, key: str, reader: asyncio.StreamReader
-    ) -> Answer | None:
+    async def _complete(self, body: dict[str, Any], text: str, key: str, reader: asyncio.StreamReader) -> Answer | None:
         settings, number = self.settings, self.seen[text]
         await self.gate.wait()
         fault = self._refused(body, key)
@@ -234,7 +232,12 @@ class _Server:
             "created": 1,
             "model": "served-model",
             "choices": [
-                {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": reason, "logprobs": None}
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": content},
+                    "finish_reason": reason,
+                    "logprobs": None,
+                }
             ],
         }
         if self.settings.usage:
@@ -245,7 +248,9 @@ class _Server:
         try:
             while True:
                 lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-                headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])}
+                headers = {
+                    name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines[1:])
+                }
                 raw = await reader.readexactly(int(headers.get("content-length", 0)))
                 path = lines[0].split(" ")[1]
                 answer = await self._route(path, raw, headers.get("authorization", "").removeprefix("Bearer "), reader)
@@ -253,7 +258,9 @@ class _Server:
                     return
                 status, value, slow_down = answer
                 content = (value if isinstance(value, str) else json.dumps(value)).encode()
-                head = f"HTTP/1.1 {status} Status\r\ncontent-length: {len(content)}\r\ncontent-type: application/json\r\n"
+                head = (
+                    f"HTTP/1.1 {status} Status\r\ncontent-length: {len(content)}\r\ncontent-type: application/json\r\n"
+                )
                 if slow_down:
                     head += f"retry-after: {self.settings.retry_after}\r\n"
                 writer.write(head.encode() + b"\r\n" + content)
