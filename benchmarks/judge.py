@@ -3,9 +3,10 @@
 """
 The judge engine beside the least that could do its work, in one run against one server in a process of its own.
 
-Throughput: the same generator behind a bare semaphore, sent the same messages and response format. Faults: a plain loop
-that repeats whatever fails, with the same prompts and time-outs. Seconds of both depend on the machine, since a client's own
-CPU time is the limit beyond 16 to 32 calls in flight; ratios hardly do. Each ratio is the median of alternating pairs.
+Throughput: the same generator behind a bare semaphore, sent the same messages and response format. Faults: a plain
+loop that repeats whatever fails, with the same prompts and time-outs. Seconds of both depend on the machine, since a
+client's own CPU time is the limit beyond 16 to 32 calls in flight; ratios hardly do. Each ratio is the median of
+alternating pairs.
 """
 
 import argparse

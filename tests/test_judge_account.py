@@ -199,7 +199,7 @@ class Voter:
         self.seeds: list[int] = []
 
     @component.output_types(replies=list[ChatMessage])
-    def run(self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+    def run(self, messages: list[ChatMessage], generation_kwargs: dict[str, Any] | None = None) -> dict[str, Any]:  # noqa: ARG002
         self.seeds.append((generation_kwargs or {}).get("seed", 40))
         return {"replies": [ChatMessage.from_assistant(self.replies.pop(0))]}
 
@@ -223,7 +223,7 @@ def voted(votes: int, *replies: str) -> tuple[dict[str, Any], Voter]:
     ],
 )
 def test_the_majority_of_the_votes_counts(votes: list[str], scores: list[int], agreement: float) -> None:
-    replies = [json.dumps({"s1": int(first), "s2": int(second)}) for first, second in votes]
+    replies = [json.dumps({"s1": int(first), "s2": int(second)}) for first, second in map(tuple, votes)]
     result, voter = voted(len(votes), *replies)
     assert result["results"][0]["statement_scores"] == scores
     assert result["results"][0]["agreement"] == pytest.approx(agreement)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The cache of replies: no request is paid for twice, none is answered by another one's reply, no secret is in a file."""
+"""The cache of replies: nothing is paid for twice or answered by another request's reply; no secret is in a file."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _until_nobody_is_in_flight(server: OpenAIServer) -> None:
         if kinds["in"] == kinds["out"]:
             return
         _pause()
-    raise AssertionError("the server is still at work")
+    pytest.fail("the server is still at work")
 
 
 def test_a_killed_run_goes_on_where_it_was(server: OpenAIServer, policy: JudgePolicy) -> None:
@@ -112,7 +112,7 @@ def test_each_reply_is_on_disk_when_the_next_call_is_made(server: OpenAIServer, 
     @component
     class Looking:
         @component.output_types(replies=list[ChatMessage])
-        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
             kept.append(replies_in(policy))
             return {"replies": [ChatMessage.from_assistant('{"s1": 1, "s2": 1, "s3": 1, "s4": 1}')]}
 
@@ -270,10 +270,10 @@ def test_a_full_disk_costs_no_row(
     server: OpenAIServer, policy: JudgePolicy, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluator(server.url, policy).run(**rows(1))
-    connect = sqlite3.connect
+    connect: Any = sqlite3.connect
 
     def almost_full(*arguments: Any, **options: Any) -> sqlite3.Connection:
-        connection = connect(*arguments, **options)
+        connection: sqlite3.Connection = connect(*arguments, **options)
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite's own "database or disk is full"
         return connection
@@ -317,7 +317,7 @@ def test_offline_needs_no_key(server: OpenAIServer, policy: JudgePolicy, monkeyp
 
 
 def test_offline_without_a_file_is_named(server: OpenAIServer, policy: JudgePolicy) -> None:
-    with pytest.raises(ValueError, match="there is no file .*Run once without offline"):
+    with pytest.raises(ValueError, match=r"there is no file .*Run once without offline"):
         evaluator(server.url, replace(policy, offline=True)).run(**rows(1))
     assert not Path(policy.cache_path or "").exists()
     with pytest.raises(ValueError, match="cache_path is None"):
@@ -353,7 +353,7 @@ def test_a_plan_knows_what_a_partial_reply_leaves_open(policy: JudgePolicy) -> N
     @component
     class Once:
         @component.output_types(replies=list[ChatMessage])
-        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
             return {"replies": [ChatMessage.from_assistant(replies.pop())]} if replies else {"replies": []}
 
         def to_dict(self) -> dict[str, Any]:
@@ -387,7 +387,7 @@ def test_replies_with_half_of_a_pair_are_kept(policy: JudgePolicy) -> None:
     @component
     class Odd:
         @component.output_types(replies=list[ChatMessage])
-        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
             calls.append(1)
             return {"replies": [ChatMessage.from_assistant('{"s1": 1, "why": "\ud800\0"}', meta={"note": "\udfff"})]}
 

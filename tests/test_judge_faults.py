@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 from collections.abc import Iterator
@@ -235,11 +236,9 @@ def test_missing_verdicts_are_asked_for_alone(server: OpenAIServer) -> None:
     server.change(faults={"counts": 1.0}, most_faults=1)
     numbers = [row["usage"]["calls"] for row in evaluator(server.url).run(**rows(24))["results"]]
     assert set(numbers) > {1, 2}, "an extra id costs nothing, a missing one a call"
-    import json
-
     asked = [json.loads(body["messages"][1]["content"])["statements"] for body in server.bodies]
     by_text = {text for statements in asked for text in statements.values()}
-    assert any(list(statements)[0] != "s1" for statements in asked), "ids stay when some are asked again"
+    assert any(next(iter(statements)) != "s1" for statements in asked), "ids stay when some are asked again"
     assert len(by_text) == sum(1 + n % 4 for n in range(24))
 
 
@@ -294,7 +293,7 @@ def test_a_mistake_in_the_generator_is_not_repeated(mistake: Exception) -> None:
         calls = 0
 
         @component.output_types(replies=list[ChatMessage])
-        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
             Broken.calls += 1
             raise mistake
 

@@ -3,8 +3,8 @@
 """
 Hostile texts in every text input of every judged evaluator: they stay data.
 
-The user message is JSON with the keys of a harmless row's, each text is equal in its field, and the system message is the
-harmless row's. No text gets into a log record or an error.
+The user message is JSON with the keys of a harmless row's, each text is equal in its field, and the system message is
+the harmless row's. No text gets into a log record or an error.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -84,7 +84,7 @@ HOSTILE = {
 }
 HARMLESS = f"The {MARK} harbour was built by hand in a few years"
 #: A socket, and how a row of it holds a text.
-SOCKETS = {
+SOCKETS: dict[str, Callable[[str], Any]] = {
     "questions": lambda text: text,
     "contexts": lambda text: [text, "Something else."],
     # With a citation, since an evaluator may look at nothing else.

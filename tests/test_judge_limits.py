@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import math
 import threading
 from collections import Counter
@@ -107,7 +108,7 @@ def until(condition: Any) -> None:
         if condition():
             return
         threading.Event().wait(0.01)
-    raise AssertionError("it did not happen in 30 seconds")
+    pytest.fail("it did not happen in 30 seconds")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ def test_a_generator_without_address_has_its_own_limit() -> None:
     @component
     class Local:
         @component.output_types(replies=list[ChatMessage])
-        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
             return {"replies": [ChatMessage.from_assistant("{}")]}
 
     from haystack_eval_ext.judged._generator import Generator
@@ -233,6 +234,18 @@ def test_cancelling_ends_what_is_in_flight(server: OpenAIServer) -> None:
     assert server.calls == 5
 
 
+def test_a_generator_that_goes_closes_its_connections(server: OpenAIServer) -> None:
+    """Collected unclosed, its sockets' numbers go to new connections, which the loop then stops reading from."""
+    judged = evaluator(server.url)
+    judged.run(**rows(3))
+    client = judged.chat_generator.async_client
+    gc.collect()
+    assert not client.is_closed(), "it is kept as long as its generator"
+    del judged
+    gc.collect()
+    until(client.is_closed)
+
+
 def on_the_loop(coroutine: Any) -> Any:
     return submit(coroutine).result(20)
 
@@ -313,7 +326,7 @@ def test_sync_generators_run_side_by_side_within_the_limit() -> None:
         """Each call waits until three are in flight: fewer would never end, more would be seen."""
 
         @component.output_types(replies=list[ChatMessage])
-        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
             with lock:
                 flying[0] += 1
                 flying[1] = max(flying)

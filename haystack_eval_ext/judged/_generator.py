@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import os
+import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,10 @@ _CUT_OFF = frozenset(("length", "max_tokens", "max_output_tokens", "model_length
 _FILTERED = frozenset(("content_filter", "safety", "refusal", "blocklist", "prohibited_content"))
 # What OpenAI's client does if nobody says otherwise.
 _OPENAI_RETRIES = "5"
+
+
+# Which client of a generator is closed with it.
+_CLIENTS: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
 
 def check_generator(generator: Any) -> None:
@@ -133,6 +139,7 @@ class Generator:
             await self._generator.warm_up_async()
         elif hasattr(self._generator, "warm_up"):
             self._generator.warm_up()
+        _close_in_time(self._generator)
 
     def call(self, messages: list[ChatMessage], form: Form[Any], way: StructuredOutput, vote: int) -> Awaitable[Any]:
         """
@@ -216,6 +223,33 @@ def explain(fault: ReplyError, meta: Mapping[str, Any], text: str | None) -> Jud
         return JudgeError("the service refused to reply (content filter)", text)
     fault.reply = text
     return fault
+
+
+def _close_in_time(generator: Any) -> None:
+    """
+    Close the client of a generator when that goes, on the loop of the client's connections.
+
+    A client that is merely collected closes its sockets first and tells the loop afterwards, which then stops reading
+    from new connections that got the same numbers: their calls hang until they time out.
+    """
+    client = getattr(generator, "async_client", None)
+    if not callable(getattr(client, "close", None)):
+        return
+    with suppress(TypeError):  # what has slots may allow no weak references
+        if _CLIENTS.get(generator) != id(client):
+            _CLIENTS[generator] = id(client)
+            weakref.finalize(generator, _close, asyncio.get_running_loop(), client).atexit = False
+
+
+def _close(loop: asyncio.AbstractEventLoop, client: Any) -> None:
+    """Any thread may collect the generator."""
+
+    async def work() -> None:
+        with suppress(Exception):
+            await client.close()
+
+    with suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(lambda: loop.create_task(work()))
 
 
 def _takes(function: Any, name: str) -> bool:
