@@ -94,8 +94,8 @@ app = typer.Typer(
 # What the command line adds to a fault of the library, which knows no options.
 _HINTS: dict[type[EvaluationError], str] = {
     MappingError: "Correct --map.",
-    OneByOneError: "An evaluation pipeline takes all rows at once, as 'retrieval' does; a RAG pipeline, which takes one "
-    "question at a time, goes into --rag.",
+    OneByOneError: "An evaluation pipeline takes all rows at once, as 'retrieval' does; a RAG pipeline, which takes "
+    "one question at a time, goes into --rag.",
     UnfedSocketError: "Another column can feed it: --map component.socket=column.",
     WithheldFaultError: "--debug shows it.",
 }

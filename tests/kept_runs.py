@@ -120,3 +120,11 @@ def set_account(evaluation: Evaluation, usage: dict[str, Any]) -> None:
 def contents(folder: Path) -> str:
     """Everything that the files of a folder hold."""
     return "".join(path.read_text("utf-8") for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def same(one: EvaluationRun, two: EvaluationRun) -> bool:
+    """Whether two runs are equal; NaN equals NaN."""
+    parts = [
+        (run.manifest, run.rows, {name: repr(metric) for name, metric in run.metrics.items()}) for run in (one, two)
+    ]
+    return parts[0] == parts[1]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from haystack_eval_ext._cli.output import metrics_json
+from haystack_eval_ext.runs._strict_json import strict_json
 from haystack_eval_ext.runs.run import load_run
 
 
@@ -25,4 +26,6 @@ def stored(folder: Path | str) -> dict[str, Any]:
         name: {row["id"]: error for row, error in zip(run.rows, metric.errors, strict=True) if error}
         for name, metric in run.metrics.items()
     }
-    return {**run.manifest, "metrics": metrics_json(run.ids, run.questions.values()), "errors": errors}
+    found = {**run.manifest, "metrics": metrics_json(run.ids, run.questions.values()), "errors": errors}
+    whole: dict[str, Any] = json.loads(strict_json(found))  # NaN is null there
+    return whole

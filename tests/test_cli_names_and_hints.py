@@ -118,7 +118,7 @@ def test_a_relevance_threshold_for_measures_alone() -> None:
     write("graded.jsonl", ROWS[0] | {"relevant_documents": [{"a": 1}, {"b": 2}]})
     found = results("run", "-m", "RR", "--relevance-threshold", "2", "--data", "graded.jsonl")
     assert found["metrics"]["ranking.RR"]["score"] == 0.5
-    Path("recorded.yaml").write_text(found["pipeline"]["yaml"], encoding="utf-8")
+    Path("recorded.yaml").write_text(found["pipelines"]["evaluation"], encoding="utf-8")
     again = results("run", "recorded.yaml", "--data", "graded.jsonl")
     assert again["metrics"] == found["metrics"]
     assert results("run", "-m", "RR", "--data", "graded.jsonl")["metrics"]["ranking.RR"]["score"] == 1.0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs that are kept: round trips, strict JSON, no texts where none are wanted, and one line for each broken file."""
+"""Runs that are kept: round trips, strict JSON, no texts where none are wanted, other forms."""
 
 import csv
 import io
@@ -10,11 +10,14 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from haystack import Document, Pipeline, component
 from haystack.utils import Secret
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from haystack_eval_ext import DocumentRecallEvaluator
 from haystack_eval_ext.runs import api
@@ -23,8 +26,8 @@ from haystack_eval_ext.runs.evaluation import EvaluationError, evaluate_pipeline
 from haystack_eval_ext.runs.harness import run_target
 from haystack_eval_ext.runs.making import make_run
 from haystack_eval_ext.runs.records import dataset_of_records
-from haystack_eval_ext.runs.run import EvaluationRun, RunFileError
-from kept_runs import SECRET, contents, data, evaluators, judged, rows
+from haystack_eval_ext.runs.run import EvaluationRun
+from kept_runs import SECRET, Judge, contents, data, evaluators, judged, rows, same
 
 FILES = ("manifest.json", "rows.jsonl", "scores.jsonl")
 
@@ -36,14 +39,6 @@ def strict(text: str) -> Any:
         raise AssertionError(name)
 
     return json.loads(text, parse_constant=refuse)
-
-
-def same(one: EvaluationRun, two: EvaluationRun) -> bool:
-    """Whether two runs are equal; NaN equals NaN."""
-    parts = [
-        (run.manifest, run.rows, {name: repr(metric) for name, metric in run.metrics.items()}) for run in (one, two)
-    ]
-    return parts[0] == parts[1]
 
 
 def with_gaps() -> EvaluationRun:
@@ -169,143 +164,47 @@ def test_the_rag_pipeline_is_kept_without_its_secrets() -> None:
     assert kept["rag_name"] == "rag.yaml"
 
 
-# --- files that are no run -----------------------------------------------------------------------------------------
-
-
-def edited(name: str, change: Callable[[str], str]) -> Callable[[Path], None]:
-    """What changes the text of one file."""
-
-    def edit(folder: Path) -> None:
-        (folder / name).write_text(change((folder / name).read_text("utf-8")), "utf-8")
-
-    return edit
-
-
-def removed(name: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).unlink()
-
-
-def line(number: int, text: str) -> Callable[[str], str]:
-    """What replaces a line of a text."""
-
-    def change(old: str) -> str:
-        lines = old.splitlines()
-        lines[number] = text
-        return "\n".join(lines) + "\n"
-
-    return change
-
-
-BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
-    "no manifest": (removed("manifest.json"), "not written to its end"),
-    "no rows": (removed("rows.jsonl"), "rows.jsonl: cannot be read"),
-    "no scores": (removed("scores.jsonl"), "scores.jsonl: cannot be read"),
-    "torn manifest": (edited("manifest.json", lambda text: text[:200]), "manifest.json: not JSON.*whole"),
-    "empty manifest": (edited("manifest.json", lambda _: ""), "manifest.json: the file is empty"),
-    "another's manifest": (edited("manifest.json", lambda _: '{"name": "x"}'), "not of a run of haystack-eval"),
-    "a list": (edited("manifest.json", lambda _: "[]"), "not of a run of haystack-eval"),
-    "a baseline's": (
-        edited("manifest.json", lambda text: text.replace("haystack-eval run", "haystack-eval baseline")),
-        "another kind",
-    ),
-    "newer": (edited("manifest.json", lambda text: text.replace('"format": 1', '"format": 9')), "format 9.*Update"),
-    "no metrics": (edited("manifest.json", lambda text: text.replace('"metrics"', '"others"')), "lists as metrics"),
-    "no name": (edited("manifest.json", lambda text: text.replace('"name": "run"', '"name": 7')), "lacks 'name'"),
-    "torn rows": (edited("rows.jsonl", lambda text: text[:-20]), r"rows.jsonl:12: not JSON"),
-    "torn scores": (edited("scores.jsonl", lambda text: text[:-20]), r"scores.jsonl:12: not JSON"),
-    "rows lost": (edited("rows.jsonl", lambda text: text[: text.rindex("\n", 0, -1) + 1]), "names no row"),
-    "scores lost": (edited("scores.jsonl", lambda text: text[: text.rindex("\n", 0, -1) + 1]), "12 rows.*11 in"),
-    "a row twice": (edited("rows.jsonl", lambda text: text.replace('"id": "q1",', '"id": "q0",')), "row 2 has no id"),
-    "scores twice": (edited("scores.jsonl", lambda text: text.replace('"id": "q1",', '"id": "q0",')), "same row"),
-    "no object": (edited("rows.jsonl", line(3, "7")), r"rows.jsonl:4: a number, expected an object"),
-    "a metric lost": (edited("scores.jsonl", lambda text: text.replace('"exact"', '"other"', 1)), "another form"),
-    "NaN": (edited("scores.jsonl", lambda text: text.replace("1.0", "NaN", 1)), "not strict JSON"),
-    "a strange status": (edited("scores.jsonl", lambda text: text.replace("scored", "fine", 1)), "contradict"),
-    "scored without score": (edited("scores.jsonl", lambda text: text.replace("1.0", "null", 1)), "contradict"),
-    "failed with score": (edited("scores.jsonl", lambda text: text.replace("scored", "error", 1)), "contradict"),
-    "score as text": (edited("scores.jsonl", lambda text: text.replace("1.0", '"x"', 1)), "another form"),
-    "not UTF-8": (lambda folder: Path.write_bytes(folder / "rows.jsonl", b"\xff\n") and None, "not UTF-8"),
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_run_is_one_line(name: str, tmp_path: Path) -> None:
-    api.evaluate(evaluators(), data(), out=tmp_path / "run")
-    change, expected = BROKEN[name]
-    change(tmp_path / "run")
-    with pytest.raises(RunFileError, match=expected) as error:
-        EvaluationRun.load(tmp_path / "run")
-    assert "\n" not in str(error.value)
-    assert SECRET not in str(error.value)
-    assert str(tmp_path / "run") in str(error.value)
-
-
-def test_what_is_no_run_is_said_to_be_none(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "unfinished").mkdir()
-    (tmp_path / "unfinished" / "harness.json").write_text("{}")
-    (tmp_path / "other.json").write_text('{"a": 1}')
-    (tmp_path / "bare.json").write_text('{"kind": "haystack-eval baseline", "format": 1, "name": "x", "rows": []}')
-    for name, expected in {
-        "missing": "no such run",
-        "empty": "holds no run",
-        "unfinished": "not finished. Start it again",
-        "other.json": "not of a run",
-        "bare.json": "lacks 'name', 'data' or 'settings'",
-    }.items():
-        with pytest.raises(RunFileError, match=expected):
-            EvaluationRun.load(tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    "change", ['"rows": 7', '"rows": [{"id": "q0", "fingerprint": "x"}]', '"rows": [{"id": "q0"}]']
+@given(
+    st.lists(
+        st.tuples(
+            st.text(min_size=1).filter(str.strip),
+            st.text(),
+            st.one_of(st.none(), st.floats(-1e9, 1e9)),
+            st.one_of(st.none(), st.text(min_size=1)),
+            st.lists(st.text(min_size=1), max_size=2),
+            st.dictionaries(
+                st.text(min_size=1), st.one_of(st.none(), st.text(), st.integers(), st.booleans()), max_size=2
+            ),
+        ),
+        min_size=1,
+        max_size=4,
+        unique_by=lambda row: row[0],
+    )
 )
-def test_a_broken_baseline_is_one_line(change: str, tmp_path: Path) -> None:
-    api.evaluate(evaluators(), data(1)).baseline(tmp_path / "b.json")
-    text = (tmp_path / "b.json").read_text("utf-8")
-    (tmp_path / "b.json").write_text(text[: text.index('"rows"')] + change + "}")
-    with pytest.raises(RunFileError, match=r"b\.json"):
-        EvaluationRun.load(tmp_path / "b.json")
-
-
-# --- places that must not be written to ----------------------------------------------------------------------------
-
-
-def test_nothing_of_others_is_written_over(tmp_path: Path) -> None:
-    run = api.evaluate(evaluators(), data(), out=tmp_path / "run")
-    (tmp_path / "file").write_text("x")
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos" / "a.jpg").write_text("x")
-    (tmp_path / "rows").mkdir()
-    (tmp_path / "rows" / "rows.jsonl").write_text("x")
-    for name, expected in {
-        "run": "holds a run already",
-        "file": "is a file",
-        "photos": "holds no run; name a new folder",
-        "rows": "of something else",
-    }.items():
-        before = contents(tmp_path)
-        with pytest.raises(RunFileError, match=expected):
-            run.save(tmp_path / name)
-        assert contents(tmp_path) == before
-    api.evaluate(evaluators(), data(4)).save(tmp_path / "run", replace=True)
-    assert len(EvaluationRun.load(tmp_path / "run").ids) == 4
-
-
-def test_a_full_disk_leaves_the_run_that_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = api.evaluate(evaluators(), data(), out=tmp_path / "run")
-    calls = []
-
-    def full(_: int) -> None:
-        calls.append(1)
-        if len(calls) == 2:
-            raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        api.evaluate(evaluators(), data(4)).save(tmp_path / "run", replace=True)
-    assert sorted(os.listdir(tmp_path / "run")) == sorted(FILES)
-    assert EvaluationRun.load(tmp_path / "run").scores == first.scores
+@settings(max_examples=30, derandomize=True, deadline=None)
+def test_whatever_a_row_holds_comes_back(drawn: list[tuple[Any, ...]]) -> None:
+    dataset = Dataset(
+        "rows",
+        [
+            {"id": row_id, "question": text, "answer": text, "tags": tags, "documents": [Document(content=text)]}
+            | ({} if cluster is None else {"cluster": cluster})
+            | {f"my {name}": value for name, value in others.items()}
+            for row_id, text, _, cluster, tags, others in drawn
+        ],
+    )
+    pipeline = Pipeline()
+    pipeline.add_component("polite", Judge([score for _, _, score, *_ in drawn]))
+    run = make_run(evaluate_pipeline(pipeline, dataset), dataset, pipeline, name="drawn")
+    with TemporaryDirectory() as folder:
+        run.save(Path(folder) / "run")
+        run.baseline(Path(folder) / "b.json")
+        again, baseline = EvaluationRun.load(Path(folder) / "run"), EvaluationRun.load(Path(folder) / "b.json")
+        for export in (run.to_csv, run.to_json, run.to_markdown):
+            export(Path(folder) / "x")
+    assert same(again, run)
+    assert [row["question"] for row in again.dataset().rows] == [text for _, text, *_ in drawn]
+    assert repr(baseline.scored()) == repr(run.scored())
+    assert len(list(csv.reader(io.StringIO(run.to_csv(), newline="")))) == len(drawn) + 1
 
 
 def test_an_infinite_score_is_refused() -> None:
@@ -356,6 +255,10 @@ def test_a_question_that_failed_is_an_error_and_no_zero(tmp_path: Path) -> None:
     other = make_run(evaluate_pipeline(pipeline, dataset), dataset, pipeline, name="asked")
     assert repr(other.questions) == repr(run.questions)
     assert repr(api.evaluate({"exact": evaluators()["exact"]}, other).questions) == repr(run.questions)
+    # A stage before the failure has its ranking, and so its score.
+    evaluation = evaluate_pipeline(pipeline, dataset)
+    staged = make_run(evaluation, dataset, pipeline, name="asked", stages={"bm25": evaluation})
+    assert [staged.questions[name].statuses[2] for name in staged.metrics] == ["error", "scored"]
     # The harness takes its own rows for finished, though labels stand beside them now.
     assert asked(tmp_path / "run").scores == run.scores
 
@@ -450,6 +353,12 @@ def test_markdown_shows_what_is_missing() -> None:
     assert "| polite | 0.5833 |" in text
     assert "| 4 | 0 | 1 | 0 |" in text
     assert "Judge: model-2026" in text
+
+
+def test_names_are_no_markdown() -> None:
+    run = api.evaluate(evaluators(), data(), name="![x](http://y) | <b> `c` *d*")
+    line = run.to_markdown().splitlines()[0]
+    assert line.startswith(r"**!\[x\](http://y) \| &lt;b&gt; \`c\` \*d\***")
 
 
 def test_documents_keep_what_scores_depend_on(tmp_path: Path) -> None:

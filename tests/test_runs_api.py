@@ -306,6 +306,13 @@ def test_rows_without_label_or_score_are_left_out() -> None:
     assert (found.rows, found.left_out, found.confusion) == (2, 3, [[0, 0], [1, 1]])
 
 
+def test_an_undefined_row_that_counts_as_0_was_judged_by_nobody() -> None:
+    run = api.evaluate({"recall": evaluators()["recall"]}, Dataset("rows", with_row(5, relevant_documents=[])(rows())))
+    assert (run.questions["recall"].statuses[5], run.questions["recall"].individual_scores[5]) == ("undefined", 0.0)
+    found = api.agree(run, "human", "recall")
+    assert (found.rows, found.left_out) == (11, 1)
+
+
 @pytest.mark.parametrize(
     ("human", "options", "expected"),
     [

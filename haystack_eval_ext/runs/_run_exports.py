@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import math
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from haystack_eval_ext.runs._lines import FilePath
     from haystack_eval_ext.runs.run import EvaluationRun
 
+_MARKS = re.compile(r"[\\`*\[\]|~]")
 # Of rows: what went in and came out. How it went there (stages, components) is in the JSON.
 _INNER = frozenset((OTHERS, "stages", "components", "fingerprint"))
 
@@ -69,8 +71,8 @@ def csv_text(run: EvaluationRun) -> str:
     :returns: One line for each answer; lists and objects are JSON, nothing is an empty cell.
     """
     columns = _columns(run) | _metric_columns(run)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)  # ends lines by CR LF, and so quotes cells with either in them
     writer.writerow(columns)
     writer.writerows(zip(*(map(_cell, column) for column in columns.values()), strict=True))
     return out.getvalue()
@@ -172,10 +174,9 @@ def escaped(text: str) -> str:
     Keep a text from being taken for Markdown or HTML.
 
     :param text: Names and ids.
-    :returns: The text on one line, with bars and angle brackets escaped.
+    :returns: The text on one line, with what Markdown and HTML would act on escaped.
     """
-    flat = " ".join(text.split())
-    return flat.replace("|", "\\|").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKS.sub(r"\\\g<0>", " ".join(text.split())).replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _columns(run: EvaluationRun) -> dict[str, list[Any]]:

@@ -73,6 +73,8 @@ def check_folder(folder: FilePath, *, replace: bool) -> Path:
     path = Path(folder)
     if path.exists() and not path.is_dir():
         raise RunFileError([f"{path} is a file; name a folder for the run."])
+    if _drafts(path):  # a save that was killed
+        return path
     names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
     if names and not names & OUR_FILES:
         raise RunFileError([f"{path} is not empty and holds no run; name a new folder."])
@@ -94,7 +96,7 @@ def write_run(folder: Path, stored: Stored) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     scores = (_score_line(stored, number, row) for number, row in enumerate(stored.rows))
     # Without texts there is nothing to go on with: the harness would take the rows for finished and miss the answers.
-    stale = [folder / MANIFEST, *([] if stored.manifest["texts"] else [folder / HARNESS])]
+    stale = [folder / MANIFEST, *([] if stored.manifest["texts"] else [folder / HARNESS]), *_drafts(folder)]
     write_whole(
         {
             folder / ROWS: "".join(map(json_line, stored.rows)).encode("utf-8"),
@@ -201,6 +203,13 @@ def _score_line(stored: Stored, number: int, row: Row) -> Row:
     return {"id": row["id"], "repeat": row["repeat"], "metrics": metrics}
 
 
+def _drafts(folder: Path) -> list[Path]:
+    """What a save that was killed left behind; that of the manifest is always among it, since it comes last."""
+    if not any(folder.glob(f".{MANIFEST}.*")):
+        return []
+    return [draft for name in (MANIFEST, ROWS, SCORES) for draft in folder.glob(f".{name}.*")]
+
+
 def _null(score: float) -> float | None:
     return None if math.isnan(score) else score
 
@@ -210,7 +219,7 @@ def _no_run(folder: Path) -> str:
         return f"{folder}: there is no such run; name the folder of one, or a baseline file."
     if (folder / HARNESS).is_file():
         return f"{folder} holds a run that is not finished. Start it again with the same folder to go on."
-    if (folder / SCORES).is_file():
+    if (folder / SCORES).is_file() or _drafts(folder):
         return f"{folder} holds a run that was not written to its end ({MANIFEST} is missing). Score the rows again."
     return f"{folder} holds no run ({MANIFEST} is missing); name the folder of one, or a baseline file."
 
@@ -312,4 +321,6 @@ def read_stored(path: FilePath) -> Stored:
     :raises RunFileError: If it is neither.
     """
     found = Path(path)
+    if found.name == MANIFEST:
+        found = found.parent
     return read_baseline(found) if found.is_file() else read_run(found)

@@ -56,10 +56,8 @@ def run_rows(dataset: Dataset, records: Sequence[Mapping[str, Any]] | None) -> R
     plain_rows = {row["id"]: _plain_row(row) for row in dataset.rows}
     # Fingerprints are of what a file can hold, so that stored rows have those of the rows they were made from.
     # Outputs take no part in them, and are most of the data.
-    normal = [
-        _dataset_row({name: value for name, value in row.items() if name not in _OUTPUTS})
-        for row in plain_rows.values()
-    ]
+    labelled = [{name: value for name, value in row.items() if name not in _OUTPUTS} for row in plain_rows.values()]
+    normal = list(map(_dataset_row, labelled))
     for row in normal:
         text = canonical([row.get("question"), label_part(row)])
         plain_rows[row["id"]]["fingerprint"] = text_hash(text)[:_DIGITS]
@@ -71,10 +69,7 @@ def run_rows(dataset: Dataset, records: Sequence[Mapping[str, Any]] | None) -> R
         "label_fingerprint": whole.label_fingerprint,
     }
     if records is None:
-        statuses = [_status(row) for row in dataset.rows]
-        rows = [
-            {"id": row["id"], "repeat": 0} | row | more for row, more in zip(plain_rows.values(), statuses, strict=True)
-        ]
+        rows = [{"id": row["id"], "repeat": 0} | plain_rows[row["id"]] | _status(row) for row in dataset.rows]
         return RunRows(rows, data)
     unknown = [record["id"] for record in records if record["id"] not in plain_rows]
     if unknown:

@@ -234,11 +234,7 @@ def _source(data: Dataset | EvaluationRun | FilePath, label_field: str) -> Datas
         raise TypeError(msg)
     path = Path(data)
     is_run = path.is_dir() or path.name == MANIFEST
-    return (
-        load_run(path.parent if path.name == MANIFEST else path)
-        if is_run
-        else read_dataset(path, label_field=label_field)
-    )
+    return load_run(path) if is_run else read_dataset(path, label_field=label_field)
 
 
 def _pipeline(evaluators: Any) -> Pipeline:
