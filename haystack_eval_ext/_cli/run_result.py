@@ -2,10 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run gave, as people read it: scores, stages, diagnosis, what judges spent, what to know about it."""
 
+import math
 import re
 
 from haystack_eval_ext._cli.judging import print_usage
-from haystack_eval_ext._cli.render import console, print_list, print_scores, print_text, print_warnings
+from haystack_eval_ext._cli.render import (
+    console,
+    number,
+    print_list,
+    print_scores,
+    print_table,
+    print_text,
+    print_warnings,
+)
 from haystack_eval_ext.runs.run import EvaluationRun
 
 _ROWS = re.compile(r"\brows? \d")
@@ -23,6 +32,7 @@ def print_run(title: str, run: EvaluationRun, warnings: list[str]) -> None:
     asked = "" if run.repeats == 1 else f", each asked {run.repeats} times"
     print_text(screen, f"{title}, {len(run.ids)} rows{asked}")
     print_scores(screen, run.questions.values(), rows="Rows")
+    _print_diagnoses(run)
     print_usage(screen, run.manifest["usage"])
     failed = [row["id"] for row in run.rows if row.get("status") == "error"]
     print_list(screen, "Questions that the RAG pipeline failed on", failed)
@@ -35,3 +45,23 @@ def print_run(title: str, run: EvaluationRun, warnings: list[str]) -> None:
     print_warnings(warnings)
     if unanswerable and any(_ROWS.search(message) for message in warnings):
         print_warnings(["Row numbers start at 0; in pipelines without connections they skip unanswerable rows."])
+
+
+def _print_diagnoses(run: EvaluationRun) -> None:
+    """Which stage failed how often, and which questions have which label."""
+    screen = console()
+    for found in run.manifest.get("diagnoses", {}).values():
+        screen.print()
+        stages = [
+            (
+                stage["stage"],
+                str(stage["failed"]),
+                number(math.nan if stage["share"] is None else stage["share"]),
+                number(math.nan if stage["mean_score"] is None else stage["mean_score"]),
+            )
+            for stage in found["stages"]
+        ]
+        print_table(screen, ("Stage", "Failed first here", "Share", "Mean score"), stages)
+        labels = found["labels"]
+        for label in dict.fromkeys(label for label in found["counts"] if label != "passed"):
+            print_list(screen, label.replace("_", " "), [row for row, given in labels.items() if given == label])

@@ -111,6 +111,7 @@ class Evaluation:
     :param never_retrieved: By component the labels that no ranking of the run contains.
     :param usage: By component that asks a judge what it spent.
     :param errors: By metric and row id why a row could not be judged.
+    :param diagnoses: By component that names failed stages the label and reason of each row, and the table of stages.
     """
 
     ids: list[str]
@@ -119,6 +120,7 @@ class Evaluation:
     never_retrieved: dict[str, list[Any]]
     usage: dict[str, dict[str, Any]]
     errors: dict[str, dict[str, str]]
+    diagnoses: dict[str, dict[str, Any]]
 
 
 def single_evaluator(measures: list[str], key_fields: list[str], relevance_threshold: float | None = None) -> Pipeline:
@@ -210,7 +212,21 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
         never_retrieved={name: labels for name, labels in dead.items() if labels},
         usage={name: output["usage"] for name, output in outputs.items() if isinstance(output.get("usage"), dict)},
         errors={name: found for name, output in outputs.items() if (found := _errors(dataset.ids, output))},
+        diagnoses={name: found for name, output in outputs.items() if (found := _diagnosis(dataset.ids, output))},
     )
+
+
+def _diagnosis(ids: list[str], output: dict[str, Any]) -> dict[str, Any]:
+    """What a RAGFailureClassifier says, by row id."""
+    labels, reasons = output.get("labels"), output.get("reasons")
+    if not isinstance(labels, list) or not isinstance(reasons, list) or not len(labels) == len(reasons) == len(ids):
+        return {}
+    return {
+        "counts": dict(output.get("counts") or {}),
+        "stages": list(output.get("stages") or []),
+        "labels": dict(zip(ids, map(str, labels), strict=True)),
+        "reasons": dict(zip(ids, map(str, reasons), strict=True)),
+    }
 
 
 def _errors(ids: list[str], output: dict[str, Any]) -> dict[str, str]:

@@ -115,7 +115,9 @@ def make_run(
             "rag_name": rag_name,
         },
         "metrics": {},
-        "usage": plain(_sum([_of(each, "usage") for each in whole])),
+        "usage": plain(_sum([each.usage for each in whole])),
+        # Of the first answer to each question.
+        "diagnoses": plain(whole[0].diagnoses) if whole else {},
         "unanswerable": list(dict.fromkeys(row for each in whole for row in each.unanswerable)),
         "never_retrieved": plain(whole[0].never_retrieved) if whole else {},
         "warnings": list(warnings),
@@ -138,8 +140,8 @@ def _metric(
         found = _named(evaluation, label)
         if evaluation is None or found is None:
             continue
-        usage[component]["models"] |= _of(evaluation, "usage").get(component, {}).get("models") or {}
-        errors = _of(evaluation, "errors").get(component, {})
+        usage[component]["models"] |= evaluation.usage.get(component, {}).get("models") or {}
+        errors = evaluation.errors.get(component, {})
         for row_id, score, status in zip(evaluation.ids, found.individual_scores, found.statuses, strict=True):
             cells[row_id, repeat] = (*_normal(label, row_id, score, status), errors.get(row_id))
     known = {(row["id"], row["repeat"]) for row in rows}
@@ -193,12 +195,6 @@ def _metric_names(evaluations: Iterable[Evaluation | None]) -> list[str]:
 
 def _named(evaluation: Evaluation | None, label: str) -> MetricScores | None:
     return None if evaluation is None else next((each for each in evaluation.metrics if each.name == label), None)
-
-
-def _of(evaluation: Evaluation, name: str) -> dict[str, Any]:
-    """Accounts and reasons, which evaluations without judges lack."""
-    found: dict[str, Any] = getattr(evaluation, name, {})
-    return found
 
 
 def _sum(accounts: Sequence[Any]) -> Any:

@@ -184,6 +184,7 @@ class EvaluationRun:
         :returns: The run without questions, answers, documents, labels, pipelines, warnings and reasons of failures;
             ids, clusters and tags stay.
         """
+        # What a diagnosis says is ids and scores.
         bare = {"texts": False, "pipelines": {}, "warnings": [], "never_retrieved": {}}
         metrics = {name: replace(metric, errors=[None] * len(self.rows)) for name, metric in self.metrics.items()}
         return EvaluationRun({**self.manifest, **bare}, list(map(without_texts, self.rows)), metrics)
