@@ -135,6 +135,7 @@ def test_the_aliases_of_the_issue_are_there() -> None:
         "documents": {"retrieved_documents"},
         "contexts": {"retrieved_contexts"},
         "relevant_documents": {"ground_truth_documents"},
+        "other_answer": {"answer_b"},
         "cluster": {"document_group"},
     }
 

@@ -66,6 +66,7 @@ def test_a_label_that_is_not_found_is_asked_for(labels: list[str], label: str | 
 @pytest.mark.parametrize(
     ("model", "label"),
     [(nli_models.TWO_LABELS, None), (nli_models.NO_NAMES, "LABEL_1"), (nli_models.ONE_LABEL, "LABEL_0")],
+    ids=["two labels", "no names", "one label"],
 )
 def test_labels_of_other_models(model: str, label: str | None) -> None:
     result = make(model, label).run([["One two."]], ["One. Three."])
@@ -81,6 +82,7 @@ def test_labels_of_other_models(model: str, label: str | None) -> None:
         (nli_models.BASE_MODEL, "ends in ForSequenceClassification"),
         (nli_models.NO_PADDING, "padding token"),
     ],
+    ids=["no names", "one label", "base model", "no padding"],
 )
 def test_a_model_that_does_not_fit_is_refused(model: str, message: str) -> None:
     evaluator = make(model)

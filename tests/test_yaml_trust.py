@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from haystack import Pipeline
 from haystack.components.embedders import OpenAIDocumentEmbedder
+from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.utils import Secret
 
 import haystack_eval_ext
@@ -20,7 +22,11 @@ COMPONENTS = sorted(name for name in haystack_eval_ext.__all__ if hasattr(getatt
 CASES: dict[str, Case] = {
     case.component.__name__: case for case in sorted(all_cases(), key=lambda case: len(case.parameters))
 }
-EMBEDDER = OpenAIDocumentEmbedder(api_key=Secret.from_env_var("HOME"))  # a variable that there is; it asks nobody here
+# In place of the tests' own, which nobody trusts. The variable is one that there is; nobody is asked here.
+TRUSTED: dict[str, Any] = {
+    "embedder": OpenAIDocumentEmbedder(api_key=Secret.from_env_var("HOME")),
+    "chat_generator": OpenAIChatGenerator(api_key=Secret.from_env_var("HOME")),
+}
 # A fresh process, since trust lasts for the life of one.
 LOAD = """
 import sys
@@ -64,10 +70,9 @@ def load(path: Path, *, first: str = "", argument: str = "", **variables: str) -
 def ours(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pipeline = Pipeline()
     for name in COMPONENTS:
-        # The row's embedder is the tests' own, which nobody trusts.
-        embedded = name == "AnswerEmbeddingSimilarityEvaluator"
-        made = haystack_eval_ext.AnswerEmbeddingSimilarityEvaluator(EMBEDDER) if embedded else CASES[name].make()
-        pipeline.add_component(name, made)
+        case = CASES[name]
+        trusted = {parameter: TRUSTED[parameter] for parameter in TRUSTED if parameter in case.parameters}
+        pipeline.add_component(name, case.make(**trusted))
     path = tmp_path_factory.mktemp("ours") / "pipeline.yaml"
     path.write_text(pipeline.dumps(), encoding="utf-8")
     return path
