@@ -21,8 +21,8 @@ from haystack.utils import ComponentDevice
 
 import models
 from haystack_eval_ext import AnswerEmbeddingSimilarityEvaluator, SASEvaluator, UndefinedScore
-from haystack_eval_ext.answers._similarity import normalized, pair_cosines, pair_up
 from haystack_eval_ext._models import sigmoid, softmax
+from haystack_eval_ext.answers._similarity import normalized, pair_cosines, pair_up
 from models import needs_minilm, needs_sas
 from retrieval_data import needs_stock
 
