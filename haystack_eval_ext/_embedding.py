@@ -14,18 +14,22 @@ import numpy as np
 from haystack import Document
 
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext._text import sendable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 _LOGIN_REFUSED = (401, 403)
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+# What clients call the HTTP status.
+_STATUS_NAMES = ("status_code", "status", "http_status", "code")
 # Single texts that fail before any call succeeds, until the service is taken to be down. Where only every second text
 # is bad, one run in a thousand would stop by mistake.
 _GIVE_UP = 10
-# Half a UTF-16 pair, as broken JSON brings it, and the null byte: no tokenizer or service takes them.
-_UNSENDABLE = dict.fromkeys((0, *range(0xD800, 0xE000)), "\ufffd")
+# A chain of causes is short; a cyclic one must end.
+_LONGEST_CHAIN = 20
 # Two runs that load one model at the same moment would load it twice.
 _WARMING_UP = threading.Lock()
 
@@ -51,11 +55,12 @@ def check_embedder(embedder: Any) -> None:
     Refuse what is no embedder.
 
     :param embedder: The parameter of a component.
-    :raises TypeError: If it can be run neither with a text nor with documents.
+    :raises TypeError: If it can be run neither with a text alone nor with documents alone.
     """
     run = getattr(embedder, "run", None)
     sockets = inspect.signature(run).parameters if callable(run) else {}
-    if isinstance(embedder, type) or not {"documents", "text"} & set(sockets):
+    needed = {name for name, socket in sockets.items() if socket.default is socket.empty and socket.kind in _NAMED}
+    if isinstance(embedder, type) or not {"documents", "text"} & set(sockets) or needed - {_input_of(sockets)}:
         msg = (
             "embedder must be a document embedder or a text embedder of Haystack, whose run takes 'documents' or "
             f"'text', but is {describe(embedder)}."
@@ -70,7 +75,11 @@ def takes_documents(embedder: Any) -> bool:
     :param embedder: One of them.
     :returns: True for a document embedder.
     """
-    return "documents" in inspect.signature(embedder.run).parameters
+    return _input_of(inspect.signature(embedder.run).parameters) == "documents"
+
+
+def _input_of(sockets: Mapping[str, inspect.Parameter]) -> str:
+    return "documents" if "documents" in sockets else "text"
 
 
 def warm_up(embedder: Any) -> None:
@@ -78,11 +87,14 @@ def warm_up(embedder: Any) -> None:
     Prepare an embedder, which may load a model or a client.
 
     :param embedder: The embedder.
-    :raises Exception: Whatever its own ``warm_up`` raises, such as a missing key or package.
+    :raises ValueError: If its own ``warm_up`` fails, as it does without a key or package; the message has its words.
     """
     if hasattr(embedder, "warm_up"):
-        with _WARMING_UP:
-            embedder.warm_up()
+        try:
+            with _WARMING_UP:
+                embedder.warm_up()
+        except Exception as error:
+            raise ValueError(_unprepared(error)) from error
 
 
 async def warm_up_async(
@@ -93,12 +105,21 @@ async def warm_up_async(
 
     :param embedder: The embedder.
     :param in_thread: Runs a blocking function.
-    :raises Exception: Whatever either raises.
+    :raises ValueError: As :func:`warm_up`.
     """
-    if hasattr(embedder, "warm_up_async"):
-        await embedder.warm_up_async()
-    else:
+    if not hasattr(embedder, "warm_up_async"):
         await in_thread(lambda: warm_up(embedder))
+        return
+    try:
+        await embedder.warm_up_async()
+    except Exception as error:
+        raise ValueError(_unprepared(error)) from error
+
+
+def _unprepared(error: Exception) -> str:
+    """It has seen no row yet, so that its message holds no text of a user's."""
+    why = str(error).strip() or type(error).__name__
+    return f"The embedder could not be prepared: {why}{'' if why.endswith('.') else '.'} Nothing was asked."
 
 
 def embed(embedder: Any, texts: Sequence[str]) -> Embedded:
@@ -138,6 +159,7 @@ async def embed_async(
     in_thread: Callable[[Callable[[], Any]], Awaitable[Any]] = asyncio.to_thread,
     at_once: int = 1,
     timeout: float | None = None,
+    keep: Callable[[str, NDArray[np.float64]], None] | None = None,
 ) -> Embedded:
     """
     :func:`embed` by the embedder's own ``run_async``, or by its ``run`` in a thread.
@@ -147,6 +169,7 @@ async def embed_async(
     :param in_thread: Runs a blocking function.
     :param at_once: How many calls of a text embedder with ``run_async`` are in flight at once.
     :param timeout: Seconds that a call may take before its texts fail. None: any time.
+    :param keep: Told each text, as it was sent, and its vector when the call that gave it ends.
     :returns: The same.
     :raises Exception: As :func:`embed`.
     """
@@ -162,7 +185,7 @@ async def embed_async(
         except Exception as error:
             return _HangError() if limit.expired() else error
 
-    steps = _steps(texts, documents=takes_documents(embedder), at_once=at_once if is_async else 1)
+    steps = _steps(texts, documents=takes_documents(embedder), at_once=at_once if is_async else 1, keep=keep)
     try:
         requests = next(steps)
         while True:
@@ -210,26 +233,32 @@ def login_refused(error: BaseException | None) -> bool:
     Whether a service refused the user, so that no further request can succeed.
 
     :param error: What an embedder raised.
-    :returns: True if the error, or what caused it, carries the HTTP status 401 or 403.
+    :returns: True if the error, or what it came from, carries the HTTP status 401 or 403.
     """
-    while error is not None:
+    for _ in range(_LONGEST_CHAIN):
+        if error is None:
+            return False
         for holder in (error, getattr(error, "response", None)):
-            if getattr(holder, "status_code", None) in _LOGIN_REFUSED:
+            if any(getattr(holder, name, None) in _LOGIN_REFUSED for name in _STATUS_NAMES):
                 return True
-        error = error.__cause__
+        error = error.__cause__ or error.__context__
     return False
 
 
 def _steps(
-    texts: Sequence[str], *, documents: bool, at_once: int = 1
+    texts: Sequence[str],
+    *,
+    documents: bool,
+    at_once: int = 1,
+    keep: Callable[[str, NDArray[np.float64]], None] | None = None,
 ) -> Generator[list[dict[str, Any]], list[Any], Embedded]:
     """
     What is done, but for the calls.
 
     Yields the arguments of some calls, and is sent the reply or the error of each.
     """
-    sendable = [text.translate(_UNSENDABLE) for text in texts]
-    different = list(dict.fromkeys(text for text in sendable if text.strip()))
+    sent = [sendable(text) for text in texts]
+    different = list(dict.fromkeys(text for text in sent if text.strip()))
     vectors: dict[str, NDArray[np.float64] | None] = {}
     reasons: dict[str, str] = {}
     batches = [different] if documents and different else [[text] for text in reversed(different)]
@@ -247,9 +276,11 @@ def _steps(
             if not isinstance(reply, Exception):
                 succeeded = True
                 for text, embedding in zip(batch, _embeddings(reply, batch, documents=documents), strict=True):
-                    vectors[text] = read_vector(embedding)
-                    if vectors[text] is None:
+                    vectors[text] = vector = read_vector(embedding)
+                    if vector is None:
                         reasons[text] = "no embedding" if embedding is None else "an embedding not of finite numbers"
+                    elif keep is not None:
+                        keep(text, vector)
             elif login_refused(reply):
                 raise reply
             elif isinstance(reply, _HangError):
@@ -265,7 +296,7 @@ def _steps(
             else:
                 failures += 1
                 reasons[batch[0]] = type(reply).__name__
-    return Embedded([vectors.get(text) for text in sendable], [reasons.get(text) for text in sendable])
+    return Embedded([vectors.get(text) for text in sent], [reasons.get(text) for text in sent])
 
 
 def _request(batch: list[str], *, documents: bool) -> dict[str, Any]:

@@ -311,11 +311,11 @@ def contexts(name: str, value: Any) -> list[list[str]]:
 
     :param name: Its name.
     :param value: Per question a list of texts or Documents; or one flat list of Documents, which is one question.
-    :returns: The texts of each question; a Document without content is left out.
+    :returns: The texts of each question, in their places; that of a Document without content is "".
     :raises ValueError: If a dict is not the JSON form of a Document.
     :raises TypeError: If something else is in it.
     """
-    return [[source.text for source in row if source.text is not None] for row in sources(name, value)]
+    return [["" if source.text is None else source.text for source in row] for row in sources(name, value)]
 
 
 class Source(NamedTuple):

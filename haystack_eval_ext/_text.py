@@ -30,6 +30,8 @@ _SEPARATORS = (
 Normalization = Literal["none", "squad", "unicode"]
 
 _ARTICLES = frozenset(("a", "an", "the"))
+# Half a UTF-16 pair, as broken JSON brings it, and the null byte: no tokenizer or service takes them.
+_UNSENDABLE = re.compile("[\x00\ud800-\udfff]")
 _ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -40,6 +42,16 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     # "don't" and "1,000.5" are one word.
     word = f"{letters}(?:['\u2019]{letters}|(?<=[0-9])[.,](?=[0-9]){letters})*"
     return re.compile(f"[{_UNSPACED}]+|{word}"), re.compile(f"[{_UNSPACED}]")
+
+
+def sendable(text: str) -> str:
+    """
+    Replace what services and tokenizers refuse: lone surrogates and null bytes.
+
+    :param text: Any text.
+    :returns: The text with U+FFFD in their places.
+    """
+    return _UNSENDABLE.sub("\ufffd", text)
 
 
 def normalize(text: str) -> str:

@@ -31,7 +31,7 @@ RELEVANCE_EXAMPLE = {
 }
 RELEVANCE = rows(
     questions=["a b", "a", "z", "a", "", "a", "a"],
-    contexts=[["A x. B y.", "q. a.", "q.", "r."], ["b."], ["a."], [], ["a."], ["", "a."], ["a.", " ", "b."]],
+    contexts=[["A x. B y.", "q.\na.", "q.", "r."], ["b."], ["a."], [], ["a."], ["", "a."], ["a.", " ", "b."]],
 )
 ANY_RELEVANT = Golden(
     "sentences that share a word with the question",

@@ -103,7 +103,7 @@ def relevance(side: str, *replies: Any, contexts: list[Any] | None = None, **par
     evaluator, _ = make(side, "ContextRelevanceEvaluator", list(replies), parameters)
     rows = range(len(replies))
     outputs: dict[str, Any] = evaluator.run(
-        questions=[marker(row) for row in rows], contexts=contexts or [["x. y."] for _ in rows]
+        questions=[marker(row) for row in rows], contexts=contexts or [["x.\ny."] for _ in rows]
     )
     return outputs
 

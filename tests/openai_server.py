@@ -21,17 +21,25 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 #: HTTP status and code of the faults that answer so. The others, which answer with 200 or not at all, are malformed,
-#: counts, length, filtered, empty, no-json, hang and drop.
+#: counts, length, filtered, empty, no-json, hang, drop, and those of PROXY.
 ERRORS = {
     "429": (429, "rate_limit_exceeded"),
     "429-bare": (429, "rate_limit_exceeded"),
     "quota": (429, "insufficient_quota"),
     "400": (400, "invalid_request_error"),
+    "400-schema": (400, "invalid_request_error"),  # only where a response format is asked for
     "401": (401, "invalid_api_key"),
     "403": (403, "forbidden"),
     "404": (404, "model_not_found"),
     "500": (500, "server_error"),
     "503": (503, "overloaded"),
+}
+#: What proxies answer with 200.
+PROXY: dict[str, Any] = {
+    "no-choices": {"error": {"message": "upstream failed", "code": 502}},
+    "null-choices": {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": None},
+    "null-message": {"id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0, "message": None}]},
+    "page": "<html>a proxy's page</html>",
 }
 
 
@@ -110,6 +118,7 @@ class Answer(NamedTuple):
     status: int
     value: Any
     slow_down: bool = False
+    kind: str = "application/json"
 
 
 def user_message(body: dict[str, Any]) -> str:
@@ -192,6 +201,8 @@ class _Server:
         fault = self._refused(body, key)
         if fault is None:
             fault = self._fault(text, number)
+            if fault == "400-schema" and body.get("response_format") is None:
+                fault = None
             self.faults_of[text] += fault is not None
         if fault is not None:
             self.met[fault] += 1
@@ -208,6 +219,8 @@ class _Server:
             message = f"Injected. You sent: {text[:1000]}"
             error = {"error": {"message": message, "type": code, "code": code, "param": None}}
             return Answer(status, error, slow_down=status in (429, 503) and fault != "429-bare")
+        if fault in PROXY:
+            return Answer(200, PROXY[fault], kind="text/html" if fault == "page" else "application/json")
         if fault == "no-json":
             return Answer(200, "<html>a proxy's page</html>")
         return Answer(200, self._completion(body, fault, random.Random(f"{settings.seed}|how|{number}|{text}")))
@@ -256,11 +269,9 @@ class _Server:
                 answer = await self._route(path, raw, headers.get("authorization", "").removeprefix("Bearer "), reader)
                 if answer is None:
                     return
-                status, value, slow_down = answer
+                status, value, slow_down, kind = answer
                 content = (value if isinstance(value, str) else json.dumps(value)).encode()
-                head = (
-                    f"HTTP/1.1 {status} Status\r\ncontent-length: {len(content)}\r\ncontent-type: application/json\r\n"
-                )
+                head = f"HTTP/1.1 {status} Status\r\ncontent-length: {len(content)}\r\ncontent-type: {kind}\r\n"
                 if slow_down:
                     head += f"retry-after: {self.settings.retry_after}\r\n"
                 writer.write(head.encode() + b"\r\n" + content)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What counts as a number, and how numbers are paired; scipy's matching is the oracle of the latter."""
+"""What counts as a number, and how numbers are paired; networkx' matching is the oracle of the latter."""
 
 import math
 import random
@@ -8,12 +8,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from haystack_eval_ext import AnswerNumberMatchEvaluator
 from haystack_eval_ext.answers._numbers import Readings, find_numbers
@@ -165,7 +164,7 @@ def test_any_text_is_read(text: str) -> None:
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.05, 0.3])
 def test_matching_is_the_largest(tolerance: float) -> None:
-    """Against scipy's Hopcroft-Karp; paired one by one in order, some of these come out too small."""
+    """Against networkx' maximum matching; paired one by one in order, some of these come out too small."""
     rng = random.Random(5)
     greedy_was_enough = []
     for _ in range(300):
@@ -177,10 +176,26 @@ def test_matching_is_the_largest(tolerance: float) -> None:
             for _ in range(2)
         )
         graph = np.array([[_suits(a, b, tolerance) for a in found] for b in wanted])
-        expected = int((maximum_bipartite_matching(csr_array(graph), perm_type="column") >= 0).sum())
+        pairs = [(("wanted", int(row)), ("found", int(column))) for row, column in np.argwhere(graph)]
+        expected = len(nx.max_weight_matching(nx.Graph(pairs), maxcardinality=True))
         assert count_matches(found, wanted, tolerance) == expected
         greedy_was_enough.append(_greedy(graph) == expected)
     assert not all(greedy_was_enough)
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "tolerance", "matches"),
+    [
+        ([], [(1.0, 1000.0)], 0.0, 0),
+        ([(2.0,)], [(1.0, 1000.0)], 0.0, 0),
+        ([(math.inf, 1.0)], [(math.inf, 2.0)], 0.0, 0),
+        ([(math.inf,), (1.0,)], [(math.inf,), (-math.inf,), (1.0,)], 0.5, 1),
+        ([(1.7e308,)], [(1.7e308,)], 0.9, 1),  # the range ends beyond all floats
+        ([(-3.0,), (-2.0,), (2.0,)], [(2.2,), (-2.5,), (-2.2,)], 0.2, 3),
+    ],
+)
+def test_matching_at_the_edges(found: list[Readings], wanted: list[Readings], tolerance: float, matches: int) -> None:
+    assert count_matches(found, wanted, tolerance) == matches
 
 
 def _suits(found: Readings, wanted: Readings, tolerance: float) -> bool:

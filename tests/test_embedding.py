@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from haystack import component
+from haystack.components.builders import AnswerBuilder, PromptBuilder
 
 from haystack_eval_ext._embedding import (
     Embedded,
@@ -279,7 +280,7 @@ def test_what_is_an_embedder() -> None:
     for embedder in (LetterTextEmbedder(), LetterDocumentEmbedder()):
         check_embedder(embedder)
     assert [takes_documents(kind()) for kind in EMBEDDERS] == [False, True, True]
-    for other in (None, "a model", 7, LetterTextEmbedder, object()):
+    for other in (None, "a model", 7, LetterTextEmbedder, object(), AnswerBuilder(), PromptBuilder("{{ text }}")):
         with pytest.raises(TypeError, match="embedder must be a document embedder or a text embedder"):
             check_embedder(other)
 

@@ -22,6 +22,7 @@ from judged_rows import QUICK, evaluator, rows
 from openai_server import OpenAIServer
 
 PRICES = {"m": {"input": 2.0, "output": 8.0}, "*": {"input": 1000.0, "output": 1000.0}}
+NO_PRICES: list[dict[str, Any] | None] = [{}, None]
 #: What the server says of each reply: 100 tokens in at 2, 10 out at 8, a million each.
 COST = (100 * 2 + 10 * 8) / 1e6
 
@@ -189,6 +190,73 @@ def test_calls_in_flight_count_with_an_estimate() -> None:
         budget.reserve(1, None)
 
 
+def test_replies_that_tell_no_tokens_count_with_the_mean_of_those_that_do() -> None:
+    budget = Budget(max_tokens=215)
+    budget.settle(budget.reserve(50, None), {"usage": {"prompt_tokens": 50, "completion_tokens": 40}})
+    budget.settle(budget.reserve(60, None), {})
+    budget.reserve(25, None)  # 90 + 100 + 25
+    with pytest.raises(NotRunError):
+        budget.reserve(1, None)
+    silent = Budget(max_cost=0.001, prices={"*": {"input": 0.0, "output": 100.0}})
+    silent.settle(silent.reserve(60, "m"), {}, "word " * 8)  # about 18 tokens
+    assert silent._cost == pytest.approx(18 * 100 / 1e6)
+
+
+def test_a_reply_of_an_unknown_model_costs_what_the_asked_one_does() -> None:
+    budget = Budget(max_cost=1.0, prices={"m": PRICES["m"]})
+    budget.settle(budget.reserve(0, "m"), {"model": "x", "usage": {"prompt_tokens": 400_000, "completion_tokens": 0}})
+    with pytest.raises(NotRunError):
+        budget.reserve(100_001, "m")
+
+
+@pytest.mark.parametrize(("model", "named"), [("m", "the model 'm'"), (None, "a generator that names no model")])
+def test_a_limit_of_cost_without_a_price_is_refused_before_any_call(model: str | None, named: str) -> None:
+    class Asked:
+        def __init__(self) -> None:
+            self.model = model
+
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+            raise AssertionError
+
+    prices = {"another": {"input": 1.0, "output": 1.0}}
+    judged = FaithfulnessEvaluator(chat_generator=Asked(), policy=replace(QUICK, max_cost=1.0, prices=prices))
+    with pytest.raises(ValueError, match=f"max_cost needs a price for {named}"):
+        judged.run(**rows(1))
+    judged = FaithfulnessEvaluator(chat_generator=Asked(), policy=QUICK)
+    judged.budget = Budget(max_cost=1.0, prices=prices)
+    with pytest.raises(ValueError, match=f"max_cost needs a price for {named}"):
+        judged.run(**rows(1))
+    for nothing in NO_PRICES:
+        with pytest.raises(ValueError, match="max_cost needs prices"):
+            replace(QUICK, max_cost=1.0, prices=nothing)
+
+
+def test_a_budget_of_several_runs_leaves_each_its_own(server: OpenAIServer) -> None:
+    together = Budget(max_calls=5)
+    done: list[int] = []
+    for own in (3, None):
+        judged = evaluator(server.url, replace(QUICK, max_calls=own))
+        judged.budget = together
+        done.append(judged.run(**rows(4, first=len(done) * 4))["statuses"].count("scored"))
+    assert done == [3, 2]
+    assert server.calls == 5
+
+
+@pytest.mark.parametrize("told", [float("inf"), float("nan"), 10**400, -1, "7"])
+def test_odd_numbers_of_tokens_are_unknown_ones(told: Any) -> None:
+    class Odd:
+        model = "m"
+
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+            meta = {"model": "m", "usage": {"prompt_tokens": told, "completion_tokens": 1}}
+            return {"replies": [ChatMessage.from_assistant('{"s1": 1, "s2": 1}', meta=meta)]}
+
+    policy = replace(QUICK, prices=PRICES, max_cost=1.0)
+    result = FaithfulnessEvaluator(chat_generator=Odd(), policy=policy).run(**rows(2))
+    assert result["statuses"] == ["scored"] * 2
+    assert (result["usage"]["replies_without_tokens"], result["usage"]["cost"]) == (2, None)
+
+
 @component
 class Voter:
     """Verdicts on two statements, one reply a vote, and the seed of each."""
@@ -233,12 +301,6 @@ def test_the_majority_of_the_votes_counts(votes: list[str], scores: list[int], a
 
 def test_one_vote_has_no_agreement() -> None:
     assert "agreement" not in voted(1, '{"s1": 1, "s2": 0}')[0]["results"][0]
-
-
-def test_votes_about_different_items_are_no_majority() -> None:
-    stock = '{"statements": ["It is."], "statement_scores": [1]}'
-    result, _ = voted(2, stock, '{"s1": 1, "s2": 0}')
-    assert result["errors"] == ["the votes are not about the same items"]
 
 
 def test_three_votes_make_three_calls(server: OpenAIServer) -> None:

@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 
 from haystack_eval_ext import FaithfulnessEvaluator, JudgePolicy
+from haystack_eval_ext.judged._cache import CachedReply, ReplyCache
 from judged_rows import QUICK, VALUE, evaluator, judge, rows
 from openai_server import OpenAIServer, user_message
 
@@ -139,6 +141,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "examples": {"examples": []},
     "language": {"language": "ja"},
     "votes": {"policy": {"votes": 3}},
+    "way of asking": {"policy": {"structured_output": "text"}},
 }
 
 
@@ -177,21 +180,23 @@ def test_another_address_makes_new_calls(
 def test_another_schema_makes_new_calls() -> None:
     from haystack_eval_ext.judged._forms import verdicts_form
     from haystack_eval_ext.judged._prompts import load_prompt
-    from haystack_eval_ext.judged._request import Request
+    from haystack_eval_ext.judged._request import Request, Task
 
     prompt = load_prompt("faithfulness", "en")
     forms = [verdicts_form(["s1"]), verdicts_form(["s1", "s2"]), verdicts_form(["s1"], (1, 2, 3))]
-    keys = [Request(prompt, {"a": 1}, form, 0, {}).key for form in forms]
-    keys.append(Request(replace(prompt, version="another"), {"a": 1}, forms[0], 0, {}).key)
-    keys.append(Request(prompt, {"a": 2}, forms[0], 0, {}).key)
-    keys.append(Request(prompt, {"a": 1}, forms[0], 1, {}).key)
+    task = Task(prompt, {}, ["text"])
+    keys = [Request(task, {"a": 1}, form, 0).key for form in forms]
+    keys.append(Request(Task(replace(prompt, version="another"), {}, ["text"]), {"a": 1}, forms[0], 0).key)
+    keys.append(Request(Task(prompt, {}, ["json_object", "text"]), {"a": 1}, forms[0], 0).key)
+    keys.append(Request(task, {"a": 2}, forms[0], 0).key)
+    keys.append(Request(task, {"a": 1}, forms[0], 1).key)
     assert len(set(keys)) == len(keys)
 
 
 def test_what_does_not_decide_a_reply_makes_no_call(server: OpenAIServer, policy: JudgePolicy) -> None:
     evaluator(server.url, policy).run(**rows(3))
     server.change()
-    changed = replace(policy, max_concurrency=1, timeout=5.0, structured_output="text", max_attempts=1, max_calls=0)
+    changed = replace(policy, max_concurrency=1, timeout=5.0, max_attempts=1, max_calls=0)
     result = evaluator(server.url, changed, raise_on_failure=False, on_undefined="nan").run(**rows(3))
     assert result["statuses"] == ["scored"] * 3
     assert server.calls == 0
@@ -254,16 +259,95 @@ def test_a_path_that_cannot_be_is_named(server: OpenAIServer, tmp_path: Path, na
         evaluator(server.url, replace(QUICK, cache_path=str(tmp_path / name))).run(**rows(1))
 
 
-def test_a_database_of_another_kind_costs_no_row(
-    server: OpenAIServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("mode", ["DELETE", "WAL"])
+@pytest.mark.parametrize("table", ["replies (something TEXT)", "places (url TEXT)"])
+def test_a_database_of_another_program_is_refused_and_left_alone(
+    server: OpenAIServer, tmp_path: Path, table: str, mode: str
 ) -> None:
     path = tmp_path / "cache.sqlite"
     connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE replies (something TEXT)")
+    connection.execute(f"PRAGMA journal_mode = {mode}")
+    connection.execute(f"CREATE TABLE {table}")
     connection.close()
-    result = evaluator(server.url, replace(QUICK, cache_path=str(path))).run(**rows(5))
-    assert result["statuses"] == ["scored"] * 5
-    assert sum("goes on without it" in record.getMessage() for record in caplog.records) == 1
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    for offline in (False, True):
+        policy = replace(QUICK, cache_path=str(path), offline=offline)
+        with pytest.raises(ValueError, match=r"cannot be opened as a cache of replies .*another program"):
+            evaluator(server.url, policy).run(**rows(1))
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+    assert server.calls == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes and users")
+@pytest.mark.parametrize("killed", [False, True])
+def test_offline_reads_a_folder_that_it_cannot_write_to(killed: bool) -> None:
+    """Also a file whose last writer was killed and left its log."""
+    nobody = 65534
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cache.sqlite"
+        cache = ReplyCache(str(path))
+        cache.put("key", CachedReply("text", {"model": "m"}))
+        if killed:
+            log = Path(f"{path}-wal").read_bytes()
+        cache.close()
+        if killed:
+            Path(f"{path}-wal").write_bytes(log)
+        before = sorted(file.name for file in Path(folder).iterdir())
+        for file in Path(folder).iterdir():
+            file.chmod(0o444)
+        Path(folder).chmod(0o555)
+        root = os.geteuid() == 0  # whom modes do not bind
+        try:
+            if root:
+                os.seteuid(nobody)
+            found = ReplyCache(str(path), must_exist=True)
+            assert found.get("key") == CachedReply("text", {"model": "m"})
+            found.close()
+        finally:
+            if root:
+                os.seteuid(0)
+            Path(folder).chmod(0o755)
+        assert sorted(file.name for file in Path(folder).iterdir()) == before
+
+
+def test_offline_writes_nothing(server: OpenAIServer, policy: JudgePolicy) -> None:
+    evaluator(server.url, policy).run(**rows(2))
+    before = Path(policy.cache_path or "").read_bytes()
+    cache = ReplyCache(policy.cache_path or "", must_exist=True)
+    cache.put("key", CachedReply("text", {}))
+    assert cache.get("key") is None
+    cache.close()
+    assert Path(policy.cache_path or "").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("meta", "kept"),
+    [
+        ({"model": "m", ("a", "b"): 1}, {"model": "m", "('a', 'b')": 1}),
+        ({"model": "m", "deep": {(1, 2): 3}}, {"model": "m"}),
+        ({"model": "m", "odd": object}, {"model": "m", "odd": "<class 'object'>"}),
+    ],
+)
+def test_what_json_cannot_hold_costs_no_row(policy: JudgePolicy, meta: Any, kept: dict[str, Any]) -> None:
+    @component
+    class Odd:
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+            return {"replies": [ChatMessage.from_assistant('{"s1": 1, "s2": 1, "s3": 1, "s4": 1}', meta=meta)]}
+
+        def to_dict(self) -> dict[str, Any]:
+            return {"type": "odd", "init_parameters": {}}
+
+    judged = FaithfulnessEvaluator(chat_generator=Odd(), policy=policy)
+    assert judged.run(**rows(2))["statuses"] == ["scored"] * 2
+    assert judged.run(**rows(2))["meta"] == [kept] * 2
+    assert replies_in(policy) == 2
+
+
+def test_a_blank_path_is_refused() -> None:
+    for path in ("", "  "):
+        with pytest.raises(ValueError, match="cache_path must be the path of a file"):
+            JudgePolicy(cache_path=path)
 
 
 def test_a_full_disk_costs_no_row(
@@ -306,7 +390,7 @@ def test_offline(server: OpenAIServer, policy: JudgePolicy) -> None:
     assert result["individual_scores"] == online["individual_scores"]
     more = evaluator(server.url, offline, raise_on_failure=False).run(**rows(5))
     assert more["statuses"] == ["scored"] * 3 + ["error"] * 2
-    assert more["errors"][3:] == ["not in the cache (offline)"] * 2
+    assert more["errors"][3:] == ["not in the cache (offline); run once without offline"] * 2
     assert server.calls == 0
 
 

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +18,12 @@ from haystack import component
 from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext import FailedRowsError, FaithfulnessEvaluator
-from haystack_eval_ext.judged._failures import classify
-from haystack_eval_ext.judged._limits import LIMITS
+from haystack_eval_ext.judged._account import Usage
+from haystack_eval_ext.judged._failures import JudgeError, classify
+from haystack_eval_ext.judged._forms import verdicts_form
+from haystack_eval_ext.judged._judge import Judge, RowAsk
+from haystack_eval_ext.judged._limits import LIMITS, _LoopThread, submit
+from haystack_eval_ext.judged._prompts import load_prompt
 from judged_rows import QUICK, VALUE, evaluator, judge, rows
 from openai_server import OpenAIServer
 
@@ -79,7 +85,7 @@ def test_every_kind_of_fault_at_once(server: OpenAIServer) -> None:
         ("429-bare", "HTTP 429 (RateLimitError) in 3 attempts", None),
         ("500", "HTTP 500 (InternalServerError) in 3 attempts", 3),
         ("503", "HTTP 503 (InternalServerError) in 3 attempts", 3),
-        ("404", "HTTP 404 (NotFoundError)", 1),
+        ("404", "HTTP 404 (NotFoundError); check the generator's model and address", 1),
         ("drop", "APIConnectionError in 3 attempts", 3),
         ("hang", "TimeoutError in 3 attempts", 3),
         ("malformed", "unreadable reply in 3 attempts: its JSON was cut off", 3),
@@ -219,7 +225,27 @@ def test_a_format_that_was_chosen_is_not_given_up(server: OpenAIServer) -> None:
     server.change(refused=["json_schema"])
     policy = replace(QUICK, structured_output="json_schema")
     result = evaluator(server.url, policy, raise_on_failure=False).run(**rows(2))
-    assert set(result["errors"]) == {"HTTP 400 (BadRequestError)"}
+    (error,) = set(result["errors"])
+    assert error.startswith("HTTP 400 (BadRequestError); perhaps the request is too long")
+    assert server.calls == 2
+
+
+def test_a_schema_that_is_refused_for_one_row_costs_that_row_one_call(server: OpenAIServer) -> None:
+    """Others are served by schema before and after it."""
+    policy = replace(QUICK, max_concurrency=1)
+    expected = evaluator(server.url, policy).run(**rows(8))["individual_scores"]
+    server.change(lost=0.4, lost_to="400-schema", seed=7)
+    result = evaluator(server.url, policy).run(**rows(8))
+    assert result["individual_scores"] == expected
+    refused = server.met["400-schema"]
+    assert 0 < refused < 8
+    formats = [(body.get("response_format") or {}).get("type") for body in server.bodies]
+    assert formats.count(None) == refused
+    assert formats.count("json_schema") == server.calls - refused == 8
+    server.change(lost_to="400")
+    result = evaluator(server.url, policy, raise_on_failure=False).run(**rows(8))
+    assert result["statuses"].count("error") == refused
+    assert server.calls == 8 + refused, "once alone"
 
 
 def test_an_unreadable_reply_is_asked_again_with_its_fault(server: OpenAIServer) -> None:
@@ -286,8 +312,26 @@ def test_threads_that_hold_every_slot_end_the_run() -> None:
     assert generator.calls == 1
 
 
-@pytest.mark.parametrize("mistake", [TypeError("x"), KeyError("x"), NotImplementedError()])
-def test_a_mistake_in_the_generator_is_not_repeated(mistake: Exception) -> None:
+@pytest.mark.parametrize("kind", ["no-choices", "null-choices", "null-message", "page"])
+@pytest.mark.parametrize("structured_output", ["json_schema", "text"])
+def test_a_proxys_answer_with_200_costs_no_row(server: OpenAIServer, kind: str, structured_output: Any) -> None:
+    policy = replace(QUICK, structured_output=structured_output)
+    expected = evaluator(server.url, policy).run(**rows(6))["individual_scores"]
+    server.change(faults={kind: 1.0}, most_faults=2)
+    assert evaluator(server.url, policy).run(**rows(6))["individual_scores"] == expected
+    server.change(lost=1.0, lost_to=kind)
+    result = evaluator(server.url, policy, raise_on_failure=False).run(**rows(2))
+    assert result["statuses"] == ["error"] * 2
+    assert server.calls <= 2 * policy.max_attempts
+
+
+@pytest.mark.parametrize(
+    ("mistake", "calls"),
+    [(TypeError("x"), 3), (AttributeError("x"), 3), (KeyError("x"), 1), (NotImplementedError(), 1)],
+)
+def test_a_mistake_in_the_generator_is_hardly_repeated(mistake: Exception, calls: int) -> None:
+    """A TypeError from inside may as well be a proxy's work."""
+
     @component
     class Broken:
         calls = 0
@@ -298,8 +342,183 @@ def test_a_mistake_in_the_generator_is_not_repeated(mistake: Exception) -> None:
             raise mistake
 
     result = FaithfulnessEvaluator(chat_generator=Broken(), policy=QUICK, raise_on_failure=False).run(**rows(1))
-    assert result["errors"] == [type(mistake).__name__]
-    assert Broken.calls == 1
+    assert result["errors"] == [f"{type(mistake).__name__}; call chat_generator.run alone to see the error"]
+    assert Broken.calls == calls
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_signature_that_does_not_fit_is_final(asynchronous: bool) -> None:
+    class Demanding:
+        def run(self, messages: list[ChatMessage], tools: Any) -> dict[str, Any]:  # noqa: ARG002
+            raise AssertionError
+
+    class Async(Demanding):
+        async def run_async(self, messages: list[ChatMessage], tools: Any) -> dict[str, Any]:  # noqa: ARG002
+            raise AssertionError
+
+    generator = Async() if asynchronous else Demanding()
+    result = FaithfulnessEvaluator(chat_generator=generator, policy=QUICK, raise_on_failure=False).run(**rows(1))
+    assert result["errors"] == ["TypeError; call chat_generator.run alone to see the error"]
+    assert result["usage"]["calls"] == 1
+
+
+class OwnError(BaseException):
+    """Of a library that bypasses ``except Exception``."""
+
+
+ESCAPES = [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), OwnError(), StopIteration()]
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("error", ESCAPES, ids=lambda error: type(error).__name__)
+def test_what_is_no_exception_ends_neither_loop_nor_run(error: BaseException, asynchronous: bool) -> None:
+    """A judge that exits, cancels itself or stops an iteration fails its row alone."""
+
+    class Sound:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            if "Question 1?" in (messages[-1].text or ""):
+                raise error
+            return {"replies": [ChatMessage.from_assistant('{"verdicts": {"s1": 1, "s2": 1, "s3": 1, "s4": 1}}')]}
+
+    class Async(Sound):
+        async def run_async(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            return self.run(messages)
+
+    policy = replace(QUICK, max_attempts=2)
+    judged = FaithfulnessEvaluator(
+        chat_generator=Async() if asynchronous else Sound(), policy=policy, raise_on_failure=False
+    )
+    result = in_time(lambda: judged.run(**rows(4)))
+    assert [status == "scored" for status in result["statuses"]] == [row != 1 for row in range(4)]
+    name = type(error).__name__
+    # Python itself turns a StopIteration of a coroutine into a RuntimeError.
+    assert result["errors"][1] in (f"{name} in 2 attempts", "RuntimeError in 2 attempts")
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), asyncio.CancelledError(), StopIteration()], ids=repr)
+def test_a_warm_up_that_exits_is_an_error_of_its_own(error: BaseException) -> None:
+    class Exiting:
+        def warm_up(self) -> None:
+            raise error
+
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+            raise AssertionError
+
+    with pytest.raises(ValueError, match=f"could not be prepared: {type(error).__name__}"):
+        in_time(lambda: FaithfulnessEvaluator(chat_generator=Exiting(), policy=QUICK).run(**rows(2)))
+
+
+def in_time(function: Any) -> Any:
+    """The result of what must not hang."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result(60)
+
+
+def test_a_loop_that_ended_is_replaced() -> None:
+    old = _LoopThread()
+    loop = old.loop()
+    assert old.loop() is loop
+    loop.call_soon_threadsafe(loop.stop)
+    assert old._thread is not None
+    old._thread.join(10)
+    assert asyncio.run_coroutine_threadsafe(asyncio.sleep(0, "alive"), old.loop()).result(10) == "alive"
+
+
+def test_a_warm_up_blocks_nobody_and_ends_at_the_deadline() -> None:
+    let_go = threading.Event()
+
+    class Slow:
+        def warm_up(self) -> None:
+            let_go.wait(60)
+
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+            return {"replies": [ChatMessage.from_assistant('{"verdicts": {"s1": 1, "s2": 1, "s3": 1, "s4": 1}}')]}
+
+    slow = Slow()
+    with ThreadPoolExecutor(1) as pool:
+        waits = pool.submit(FaithfulnessEvaluator(chat_generator=slow, policy=QUICK).run, **rows(1))
+        quick = type("Quick", (), {"run": Slow.run})()
+        assert FaithfulnessEvaluator(chat_generator=quick, policy=QUICK).run(**rows(2))["statuses"] == ["scored"] * 2
+        late = FaithfulnessEvaluator(chat_generator=Slow(), policy=replace(QUICK, deadline=0.05))
+        with pytest.raises(ValueError, match=r"its warm-up took longer than the deadline of 0\.05 seconds"):
+            late.run(**rows(1))
+        assert not waits.done()
+        let_go.set()
+        assert waits.result(60)["statuses"] == ["scored"]
+
+
+@pytest.mark.parametrize(
+    ("replies", "outcome"),
+    [
+        ([None, None], "the judge declined to reply in the form"),
+        (["I can't help with that."] * 2, "the judge declined to reply in the form"),
+        (["I can't help with that.", "I really can't.", "I really can't."], "the judge declined to reply in the form"),
+        (['{"s1":'] * 3, "unreadable reply in 3 attempts: its JSON was cut off"),
+        ([" "] * 3, "unreadable reply in 3 attempts: it was empty"),
+        (["No.", "{", "No."], "unreadable reply in 3 attempts: it held no JSON object"),
+        (["{ no }"] * 3, "unreadable reply in 3 attempts: it held no JSON object"),
+    ],
+)
+def test_a_refusal_in_words_is_not_asked_on(replies: list[str | None], outcome: str) -> None:
+    left = list(replies)
+
+    class Declining:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+            return {"replies": [ChatMessage.from_assistant(left.pop(0))]}
+
+    policy = replace(QUICK, max_attempts=3)
+    result = FaithfulnessEvaluator(chat_generator=Declining(), policy=policy, raise_on_failure=False).run(**rows(1))
+    assert (result["errors"], left) == ([outcome], [])
+
+
+def test_earlier_attempts_count() -> None:
+    """What was asked for with other items is not asked for as often again alone."""
+
+    class Silent:
+        calls = 0
+
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+            Silent.calls += 1
+            return {"replies": [ChatMessage.from_assistant("{}")]}
+
+    async def work() -> None:
+        with Judge(Silent(), QUICK) as running:
+            form = verdicts_form(["s1"])
+            await RowAsk(running).read(load_prompt("faithfulness", "en"), {}, form, earlier=QUICK.max_attempts - 2)
+
+    with pytest.raises(JudgeError, match="unreadable reply in 2 attempts"):
+        submit(work()).result(20)
+    assert Silent.calls == 2
+
+
+def test_many_waits_stay_numbers() -> None:
+    """2.0 ** 1024 is beyond floats."""
+    calls = []
+
+    class Down:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            calls.append(messages)
+            raise ConnectionError
+
+    policy = replace(QUICK, max_attempts=1100, min_wait=0.0, max_wait=0.0)
+    result = FaithfulnessEvaluator(chat_generator=Down(), policy=policy, raise_on_failure=False).run(**rows(1))
+    assert result["errors"] == ["ConnectionError in 1100 attempts"]
+    with pytest.raises(ValueError, match="min_wait must be at most max_wait"):
+        replace(QUICK, min_wait=1.0, max_wait=0.5)
+
+
+def test_an_unforeseen_fault_costs_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Any, meta: Any, *_: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Usage, "add_reply", broken)
+
+    class Sound:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+            return {"replies": [ChatMessage.from_assistant('{"s1": 1}')]}
+
+    result = FaithfulnessEvaluator(chat_generator=Sound(), policy=QUICK, raise_on_failure=False).run(**rows(1))
+    assert result["errors"] == ["ZeroDivisionError while its reply was read or kept"]
 
 
 class Response:
@@ -368,3 +587,13 @@ def test_a_generator_that_repeats_itself_is_named(server: OpenAIServer, caplog: 
     repeating.run(**rows(1))
     repeating.run(**rows(1))
     assert [record.message.count("max_retries=3") for record in caplog.records].count(1) == 1
+    assert not any("warned" in name for name in vars(repeating.chat_generator)), "it is the user's"
+
+
+def test_a_variable_of_retries_that_is_no_number_is_the_generators(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_MAX_RETRIES", "many")
+    judged = FaithfulnessEvaluator(chat_generator=judge(server.url, max_retries=None), policy=QUICK)
+    with pytest.raises(ValueError, match=r"could not be prepared: .*many"):
+        judged.run(**rows(1))

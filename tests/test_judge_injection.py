@@ -22,7 +22,7 @@ from haystack.dataclasses import ChatMessage
 
 from cases_judged import JUDGED_CASES, JudgedCase
 from haystack_eval_ext import FailedRowsError
-from haystack_eval_ext.judged._prompts import sendable
+from haystack_eval_ext._text import sendable
 from judged_rows import QUICK, judge
 from openai_server import OpenAIServer, filled
 
@@ -274,7 +274,7 @@ def test_hostile_texts_stay_data_on_their_way_to_a_server(case: JudgedCase, capl
                 check_asked(received(server), harmless, hostile(name))
         server.change(lost=1.0, lost_to="404")
         failed = component.run(**row_with(case, "questions", hostile("command")))
-        assert failed["errors"] == ["HTTP 404 (NotFoundError)"]
+        assert failed["errors"] == ["HTTP 404 (NotFoundError); check the generator's model and address"]
         assert not [record.name for record in caplog.records if MARK in record.getMessage()]
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from haystack_eval_ext import FaithfulnessEvaluator
 from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._forms import model_form, read_choice, verdicts_form
+from haystack_eval_ext.judged._prompts import load_prompt
 from haystack_eval_ext.judged._reply import read_reply
 from judged_rows import QUICK
 
@@ -202,7 +203,7 @@ def test_an_unreadable_reply_is_asked_again_with_what_was_wrong(reply: Reply) ->
     result, judge = judged(reply.text, GOOD)
     assert result["results"][0]["statement_scores"] == [1, 0]
     assert judge.asked[1][-1] == judge.asked[0][-1]
-    assert f"({reply.outcome})" in (judge.asked[1][0].text or "")
+    assert f" used: {reply.outcome}. Reply again" in (judge.asked[1][0].text or "")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +221,7 @@ def test_an_unreadable_reply_is_asked_again_with_what_was_wrong(reply: Reply) ->
         ([ended("{", "length"), '{"s1": 1}', ended("{", "length")], [], "the reply was cut off at the token limit"),
         ([ended("", "content_filter")], [], "the service refused to reply (content filter)"),
         ([ended("", "SAFETY")], [], "the service refused to reply (content filter)"),
-        (["no"] * 6, [], "unreadable reply in 6 attempts: it held no JSON object"),
+        (["no {x}"] * 6, [], "unreadable reply in 6 attempts: it held no JSON object"),
         (['{"s1": 1}', *['{"s1": 1}'] * 6], [], "unreadable reply in 6 attempts: it had no verdict for any"),
     ],
 )
@@ -235,10 +236,37 @@ def test_outputs_of_generators(replies: list[Any], scores: list[int], error: str
 
 def test_stock_replies_are_read_too() -> None:
     result, _ = judged('{"statements": ["It is so.", "It is not."], "statement_scores": [1, 0]}')
-    assert result["results"][0]["statements"] == ["It is so.", "It is not."]
+    # Its verdicts are on what was asked about.
+    assert result["results"][0]["statements"] == ["One is so.", "Two is not."]
+    assert result["results"][0]["statement_scores"] == [1, 0]
     result, judge = judged('{"statements": ["It is so."], "statement_scores": [1, 0]}', GOOD)
     assert "were not two lists of equal length" in (judge.asked[1][0].text or "")
     assert result["score"] == 0.5
+
+
+@pytest.mark.parametrize("scores", [[], [1], [1, 1, 1]])
+def test_a_stock_reply_about_more_or_fewer_statements_is_asked_again(scores: list[int]) -> None:
+    stock = json.dumps({"statements": ["It is."] * len(scores), "statement_scores": scores})
+    result, judge = judged(stock, GOOD)
+    assert result["results"][0]["statement_scores"] == [1, 0]
+    assert f"it had {len(scores)} verdicts, but 2 were asked for" in (judge.asked[1][0].text or "")
+
+
+@pytest.mark.parametrize("first", ['{"s1": 1}', ended("{", "length")])
+def test_a_stock_reply_is_not_read_where_only_a_part_was_asked_about(first: Any) -> None:
+    stock = '{"statements": ["It is."], "statement_scores": [0]}'
+    halves = [] if isinstance(first, str) else ['{"s1": 1}']
+    result, _ = judged(first, *halves, stock, '{"s2": 1}')
+    assert result["results"][0]["statement_scores"] == [1, 1]
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_what_was_wrong_stands_in_a_sentence_before_the_form(language: str) -> None:
+    prompt = load_prompt("faithfulness", language)
+    text = prompt.again("it held {odd} signs")
+    assert "it held {odd} signs. " in text.replace("\n", " ")
+    assert "{fault}" not in text
+    assert text.endswith(prompt.reply.strip())
 
 
 @pytest.mark.parametrize(

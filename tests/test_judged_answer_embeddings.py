@@ -99,7 +99,7 @@ class ColdEmbedder:
 @both
 def test_an_embedder_that_cannot_be_prepared_is_told_before_a_call_is_paid(evaluator: type) -> None:
     it = make(evaluator, embedder=ColdEmbedder())
-    with pytest.raises(OSError, match="no key"):
+    with pytest.raises(ValueError, match=r"embedder could not be prepared: no key\. Nothing was asked"):
         both_rows(it, ["Ma"])
     assert asked(it) == []
 

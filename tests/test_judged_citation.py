@@ -129,12 +129,13 @@ def test_what_no_context_can_support_costs_no_call(contexts: list[str], answer: 
     assert evaluator.chat_generator.asked == []
 
 
-def test_the_plan_is_an_upper_bound() -> None:
-    evaluator = following(CitationEvaluator, ENTAILED)
+@pytest.mark.parametrize("votes", [1, 3])
+def test_the_plan_is_an_upper_bound(votes: int) -> None:
+    evaluator = following(CitationEvaluator, ENTAILED, policy={**FAST, "votes": votes})
     plan = evaluator.plan(**CITED)
     calls = evaluator.run(**CITED)["usage"]["calls"]
     # Four rows have something to ask, three sentences of which cite three contexts; two of these are asked again.
-    assert (plan.calls, plan.exact, calls) == (8, False, 6)
+    assert (plan.calls, plan.exact, calls) == (8 * votes, False, 6 * votes)
 
 
 def test_all_three_figures_are_told_whichever_is_the_score() -> None:

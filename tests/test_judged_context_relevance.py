@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from haystack import Document
 from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext import ContextRelevanceEvaluator
@@ -36,7 +37,7 @@ def test_contexts_that_a_reply_leaves_out_are_asked_about_alone() -> None:
             texts = {"c1": texts["c1"], "c2": "a text instead of a list", "c9": ["x"]}
         return {"relevant_sentences": texts}
 
-    result, generator = relevant_by(forgets, ["One. x", "Two. y", "Three. z"])
+    result, generator = relevant_by(forgets, ["One. X", "Two. Y", "Three. Z"])
     assert [list(data["contexts"]) for data in generator.asked] == [["c1", "c2", "c3"], ["c2", "c3"]]
     assert result["results"][0]["relevant_contexts"] == [1, 1, 1]
     assert result["results"][0]["relevant_statements"] == ["One", "Two", "Three"]
@@ -59,7 +60,7 @@ def test_a_reply_that_was_cut_off_is_asked_for_in_halves() -> None:
             return ChatMessage.from_assistant('{"relevant_sen', meta={"finish_reason": "length"})
         return first_sentences(data)
 
-    result, generator = relevant_by(short, ["One. x", "Two. y", "Three. z"])
+    result, generator = relevant_by(short, ["One. X", "Two. Y", "Three. Z"])
     assert result["results"][0]["relevant_contexts"] == [1, 1, 1]
     assert [list(data["contexts"]) for data in generator.asked] == [
         ["c1", "c2", "c3"],
@@ -90,7 +91,7 @@ def test_a_single_context_that_is_too_long_fails_the_row() -> None:
     ],
 )
 def test_other_forms_that_are_clear_are_read(reply: Any) -> None:
-    contexts = [["One. x", "Two. y"]]
+    contexts = [["One. X", "Two. Y"]]
     result = relevance("ours", json.dumps(reply), contexts=contexts)
     assert result["results"][0]["relevant_contexts"] == [1, 0]
     assert result["usage"]["calls"] == 1
@@ -98,7 +99,7 @@ def test_other_forms_that_are_clear_are_read(reply: Any) -> None:
 
 def test_a_sentence_that_two_contexts_have_makes_both_relevant() -> None:
     reply = json.dumps({"relevant_statements": ["One."]})
-    assert relevance("ours", reply, contexts=[["One. x", "y", "z. One."]])["results"][0]["relevant_contexts"] == [
+    assert relevance("ours", reply, contexts=[["One. X", "y", "Zero. One."]])["results"][0]["relevant_contexts"] == [
         1,
         0,
         1,
@@ -144,7 +145,7 @@ def test_without_a_question_nothing_is_asked() -> None:
 def test_votes_on_contexts(votes: list[list[str]], relevant: list[int], agreement: float) -> None:
     replies = tuple(json.dumps({"relevant_sentences": {"c1": texts, "c2": []}}) for texts in votes)
     policy = {**QUICK, "votes": len(votes), "max_concurrency": 1}
-    (entry,) = relevance("ours", replies, contexts=[["One. x", "y"]], policy=policy)["results"]
+    (entry,) = relevance("ours", replies, contexts=[["One. X", "y"]], policy=policy)["results"]
     assert entry["relevant_contexts"] == relevant
     assert entry["agreement"] == pytest.approx(agreement)
 
@@ -162,13 +163,16 @@ CONTEXT = (
         ("he said: 'don't panic'", True),
         ("The result was 3.5 % (see Table 2)", True),
         ("Then they left!", True),
-        ("３．５", True),
+        ("result was ３．５", True),
         ("東京は日本の首都です", True),
         ("首都です。人口", True),
         ("The result was 3.6 %", False),
         ("He did not say: Don't panic.", False),
         ("said he", False),
-        ("he", True),
+        ("he", False),  # a word that any text has
+        ("they left", False),
+        ("東京は", False),
+        ("東京は日", True),
         ("hey", False),
         ("sult", False),
         ("東京は日本の都市です", False),
@@ -179,6 +183,20 @@ CONTEXT = (
 )
 def test_where_a_quote_is_found(quote: str, found: bool) -> None:
     assert Passage(CONTEXT).has(quote) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"), [("Oslo.", "Oslo"), ("Yes. In Oslo.", "in oslo!"), ("名詞\n東京。", "東京")]
+)
+def test_a_short_quote_is_evidence_where_it_is_a_whole_sentence(text: str, quote: str) -> None:
+    assert Passage(text).has(quote)
+    assert not Passage(f"x{text[:-1]}y z").has(quote)
+
+
+def test_a_document_without_content_keeps_its_place() -> None:
+    evaluator, _ = make("ours", "ContextRelevanceEvaluator", ['{"relevant_sentences": {"c1": ["Two."]}}'], {})
+    documents = [Document(id="a", content=None), Document(id="b", content="Two.")]
+    assert evaluator.run(questions=["q"], contexts=[documents])["results"][0]["relevant_contexts"] == [0, 1]
 
 
 def test_a_quote_from_what_could_not_be_sent_is_found() -> None:

@@ -176,7 +176,7 @@ def test_instructions_and_examples_keep_the_criteria() -> None:
         RubricEvaluator, "cases_judged_others:grade", criteria="Be kind.", instructions="Grade!", examples=[example]
     )
     evaluator.run(questions=["q"], predicted_answers=["a"])
-    assert system(evaluator).startswith('Grade!\n{"scale"')
+    assert system(evaluator).startswith('Grade!\nThe criteria, as a JSON object:\n{"scale"')
     assert "Be kind." in system(evaluator)
     assert '{"question": "Where?", "answer": "Oslo."}' in system(evaluator)
     assert '"reason"' not in system(evaluator)

@@ -26,6 +26,7 @@ from judged_replies import relevance as relevance_of
 
 GOOD = faithful(["a", "b"], [1, 1])
 ONE = '{"score": 1}'
+JUNK = "junk {x}"
 
 
 def faithfulness(*replies: Any, **parameters: Any) -> dict[str, Any]:
@@ -114,7 +115,8 @@ def test_06_signs_of_templates_reach_the_judge_as_they_are(text: str) -> None:
 def test_07_an_empty_reply_costs_its_row_only(run: Callable[..., dict[str, Any]], good: str, reply: Any) -> None:
     result = run(good, reply, good)
     assert [status == "error" for status in result["statuses"]] == [False, True, False]
-    assert "unreadable reply" in result["errors"][1]
+    # A judge that says the same twice without any JSON is not asked a third time.
+    assert result["errors"][1].startswith(("unreadable reply", "the judge declined to reply"))
 
 
 @pytest.mark.parametrize(
@@ -323,9 +325,12 @@ def test_31_words_are_verdicts_too() -> None:
 
 
 def test_34_an_answer_without_claims_is_undefined() -> None:
-    result = faithfulness(GOOD, faithful([], []), on_undefined="nan")
+    good = ('{"statements": ["a", "b"]}', GOOD)
+    result = faithfulness(good, '{"statements": []}', statements="extracted", on_undefined="nan")
     assert result["statuses"] == ["scored", "undefined"]
     assert result["score"] == 1.0
+    # But an answer with sentences has some, whatever the judge says.
+    errors_only(faithfulness(GOOD, faithful([], [])), row=1)
 
 
 def test_34_without_contexts_nothing_is_asked() -> None:
@@ -364,15 +369,15 @@ def test_42_one_encoding_for_rows_and_examples() -> None:
 
 
 def test_43_a_failed_row_says_why_everywhere() -> None:
-    runs = {"none": llm("junk"), "entry": faithfulness("junk"), "other": relevance("junk")}
+    runs = {"none": llm(JUNK), "entry": faithfulness(JUNK), "other": relevance(JUNK)}
     for result in runs.values():
         assert result["statuses"] == ["error"]
         assert result["errors"] == ["unreadable reply in 2 attempts: it held no JSON object"]
     assert runs["none"]["results"] == [None]
-    assert runs["none"]["summary"]["rows"][0]["reply"] == "junk"
+    assert runs["none"]["summary"]["rows"][0]["reply"] == JUNK
     for name in ("entry", "other"):
         assert runs[name]["results"][0]["status"] == "error"
-        assert runs[name]["results"][0]["reply"] == "junk"
+        assert runs[name]["results"][0]["reply"] == JUNK
 
 
 BAD_PARAMETERS: dict[str, tuple[dict[str, Any], str]] = {
@@ -495,7 +500,7 @@ def test_45_instructions_and_data_come_apart() -> None:
 
 def test_50_scores_are_plain_floats() -> None:
     for result in (
-        faithfulness(GOOD, faithful([], [])),
+        faithfulness(GOOD, GOOD.replace("1, 1", "1, 0")),
         relevance(relevant(["x."])),
         relevance(relevant([])),
         llm(ONE, '{"score": 0}', score_output="score"),

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from haystack_eval_ext._cli.faults import UserError
 from haystack_eval_ext._cli.render import print_table, print_text
-from haystack_eval_ext.runs.judging import JudgeSettings, load_generator, load_prices, total_usage
+from haystack_eval_ext.runs.judging import JudgeSettings, load_embedder, load_generator, load_prices, total_usage
 
 if TYPE_CHECKING:
     from haystack_eval_ext.judged._plan import Plan
@@ -22,6 +22,14 @@ JudgeFile = Annotated[
     Path | None,
     typer.Option(
         "--judge", metavar="GENERATOR.yaml", help="A ChatGenerator (type, init_parameters) in place of every judge."
+    ),
+]
+EmbedderFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--embedder",
+        metavar="EMBEDDER.yaml",
+        help="An embedder (type, init_parameters) in place of that of every judged component that has one.",
     ),
 ]
 CacheFile = Annotated[
@@ -48,6 +56,7 @@ def judge_settings(
     judge: Path | None,
     cache: Path | None,
     prices: Path | None,
+    embedder: Path | None = None,
     offline: bool = False,
     max_calls: int | None = None,
     max_tokens: int | None = None,
@@ -60,6 +69,7 @@ def judge_settings(
     :param judge: File of a generator.
     :param cache: File of replies.
     :param prices: File of prices.
+    :param embedder: File of an embedder.
     :param offline: Whether to answer from the cache alone.
     :param max_calls: Calls at most.
     :param max_tokens: Tokens at most.
@@ -73,6 +83,7 @@ def judge_settings(
         raise UserError(msg)
     return JudgeSettings(
         generator=None if judge is None else load_generator(judge),
+        embedder=None if embedder is None else load_embedder(embedder),
         cache_path=None if cache is None else str(cache),
         offline=offline,
         max_calls=max_calls,

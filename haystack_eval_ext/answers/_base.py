@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from haystack import component
@@ -12,7 +12,7 @@ from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
 from haystack_eval_ext._rows import answer_rows
 from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, report_undefined
-from haystack_eval_ext._serialization import parameters_to_dict
+from haystack_eval_ext._serialization import Serialized
 
 #: One answer per question; a single text or ChatMessage is one question.
 Answers = list[str] | list[ChatMessage] | list[GeneratedAnswer] | ChatMessage | str
@@ -52,7 +52,7 @@ def score_rows(
     return aggregate(array, on_undefined)
 
 
-class AnswerEvaluator:
+class AnswerEvaluator(Serialized):
     """
     The sockets of an evaluator that scores each row by itself; a metric adds :meth:`_score`.
 
@@ -69,14 +69,6 @@ class AnswerEvaluator:
         """
         check_on_undefined(on_undefined)
         self.on_undefined: OnUndefined = on_undefined
-
-    def to_dict(self) -> dict[str, Any]:
-        """
-        Serialize the component.
-
-        :returns: Haystack's dictionary form.
-        """
-        return parameters_to_dict(self)
 
     def _score(self, prediction: str, references: list[str]) -> float:
         """The score of one answer against at least one reference."""
@@ -109,3 +101,62 @@ class AnswerEvaluator:
         references, predictions = answer_rows(ground_truth_answers, predicted_answers)
         values = self._values(predictions, references)
         return score_rows(values, self.on_undefined, name=type(self).__name__)._asdict()
+
+
+class Overlap(NamedTuple):
+    """What an answer shares with one reference."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+class OverlapEvaluator(AnswerEvaluator):
+    """The same for a score with precision and recall, which `results` reports; a metric adds :meth:`_overlaps`."""
+
+    #: Which of them is the score.
+    measure: Literal["f1", "precision", "recall"] = "f1"
+
+    def _overlaps(self, predictions: list[str], references: list[list[str]]) -> list[list[Overlap]]:
+        """What each answer shares with each of its references."""
+        raise NotImplementedError
+
+    @component.output_types(
+        score=float, individual_scores=list[float], statuses=list[str], results=list[dict[str, float | int | None]]
+    )
+    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
+        """
+        Score the answer of each question.
+
+        :param ground_truth_answers: The reference of each question, or a list of references, of which the best one
+            counts.
+        :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
+            last_message, or GeneratedAnswers.
+        :returns: A dictionary with
+            - `score`: the mean of the individual scores;
+            - `individual_scores`: a float for each question, in the order given;
+            - `statuses`: "scored" or "undefined" for each question;
+            - `results`: for each question its "precision", "recall" and "f1", and as "reference" the number of the
+              reference that suits best, from 0. Without references that is None, and the values are as the score.
+        :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
+        :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
+        :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
+        :raises ImportError: If a package that the metric needs is not installed.
+        """
+        references, predictions = answer_rows(ground_truth_answers, predicted_answers)
+
+        def value(overlap: Overlap) -> float:
+            return float(getattr(overlap, self.measure))
+
+        # Of equals the first.
+        best = [
+            max(enumerate(row), key=lambda found: value(found[1]), default=None)
+            for row in self._overlaps(predictions, references)
+        ]
+        values = [math.nan if found is None else value(found[1]) for found in best]
+        outputs = score_rows(values, self.on_undefined, name=type(self).__name__)
+        results = []
+        for found, score in zip(best, outputs.individual_scores, strict=True):
+            number, overlap = found or (None, Overlap(score, score, score))
+            results.append({**overlap._asdict(), "reference": number})
+        return {**outputs._asdict(), "results": results}

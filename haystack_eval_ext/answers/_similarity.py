@@ -4,20 +4,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, report_failed, report_undefined
+from haystack_eval_ext._text import sendable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Pairs whose vectors are gathered at a time: enough to be fast, few enough that a large batch needs no second copy.
 _CHUNK = 4096
-# Half a UTF-16 pair, as broken JSON brings it: no tokenizer or service can encode it.
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class TextPairs(NamedTuple):
@@ -37,7 +35,7 @@ def pair_up(references: list[list[str]], predictions: list[str]) -> TextPairs:
 
     :param references: The references of each row.
     :param predictions: The answer of each row.
-    :returns: The pairs. Lone surrogates in a text became U+FFFD.
+    :returns: The pairs, of sendable texts.
     """
     numbers: dict[str, int] = {}
 
@@ -55,7 +53,7 @@ def pair_up(references: list[list[str]], predictions: list[str]) -> TextPairs:
             lefts += [number(prediction)] * len(candidates)
             rights += map(number, candidates)
     return TextPairs(
-        [_LONE_SURROGATE.sub("\ufffd", text) for text in numbers],
+        [sendable(text) for text in numbers],
         np.array(lefts, dtype=np.intp),
         np.array(rights, dtype=np.intp),
         np.array(rows, dtype=np.intp),

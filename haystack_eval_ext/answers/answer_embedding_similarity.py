@@ -3,13 +3,10 @@
 """Answer similarity by any Haystack embedder. Source: Risch et al., MRQA 2021, for bi-encoders as in sas.py."""
 
 from collections import Counter
-from collections.abc import Generator
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
-from haystack import component, default_from_dict, default_to_dict
-from haystack.core.serialization import component_to_dict
+from haystack import component
 
 from haystack_eval_ext._embedding import (
     Embedded,
@@ -27,6 +24,7 @@ from haystack_eval_ext._scores import (
     check_on_undefined,
     list_rows,
 )
+from haystack_eval_ext._serialization import Serialized
 from haystack_eval_ext.answers._base import Answers, References
 from haystack_eval_ext.answers._similarity import (
     TextPairs,
@@ -36,16 +34,9 @@ from haystack_eval_ext.answers._similarity import (
     similarity_rows,
 )
 
-_LOGIN_REFUSED = (401, 403)
-# Single texts that fail before any call succeeds, until the service is taken to be down. Where only every second text
-# is bad, one run in a thousand would stop by mistake.
-_GIVE_UP = 10
-#: Yields the arguments of a request, is sent the embedder's reply or its error, and returns the result.
-_Steps = Generator[dict[str, Any], Any, dict[str, Any]]
-
 
 @component
-class AnswerEmbeddingSimilarityEvaluator:
+class AnswerEmbeddingSimilarityEvaluator(Serialized):
     """
     Scores how close in meaning an answer is to the best of its references. From -1 to 1, higher is better.
 
@@ -97,36 +88,12 @@ class AnswerEmbeddingSimilarityEvaluator:
         self.on_undefined: OnUndefined = on_undefined
         self.raise_on_failure = raise_on_failure
 
-    def to_dict(self) -> dict[str, Any]:
-        """
-        Serialize this component to a dictionary.
-
-        :returns: The dictionary, with the embedder's own in it.
-        """
-        return default_to_dict(
-            self,
-            embedder=component_to_dict(self.embedder, "embedder"),
-            on_undefined=self.on_undefined,
-            raise_on_failure=self.raise_on_failure,
-        )
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "AnswerEmbeddingSimilarityEvaluator":
-        """
-        Make a component from its dictionary.
-
-        :param data: What :meth:`to_dict` returned.
-        :returns: The component.
-        """
-        # Some embedders' from_dict changes what it is given.
-        return default_from_dict(cls, deepcopy(data))
-
     def warm_up(self) -> None:
         """
         Prepare the embedder, which may load a model or a client.
 
-        :raises Exception: Whatever the embedder's own ``warm_up`` raises, such as a missing key or package: no row can
-            be scored then, so ``raise_on_failure`` has no say.
+        :raises ValueError: If the embedder's own ``warm_up`` fails, as it does without a key or package: no row can be
+            scored then, so ``raise_on_failure`` has no say.
         """
         warm_up(self.embedder)
 
@@ -143,14 +110,14 @@ class AnswerEmbeddingSimilarityEvaluator:
             - `score`: the mean of the individual scores;
             - `individual_scores`: a float for each question, in the order given;
             - `statuses`: "scored", "undefined" or "error" for each question.
-        :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
+        :raises ValueError: If there are no rows, the inputs differ in length, a message is no answer, or the embedder
+            cannot be prepared.
         :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
         :raises UndefinedScore: If a question has no references or an embedding of zeros, and ``on_undefined`` is
             "raise".
         :raises FailedRowsError: If texts could not be embedded and ``raise_on_failure`` is set. A failed call with many
             texts is repeated with fewer, so that one text costs the rows it stands in. A refused login (HTTP 401, 403)
             stops at once, with the embedder's own error.
-        :raises Exception: Whatever the embedder's ``warm_up`` raises.
         """
         pairs = self._pairs(ground_truth_answers, predicted_answers)
         self.warm_up()

@@ -8,6 +8,7 @@ import unicodedata
 
 from haystack import component
 
+from haystack_eval_ext._parameters import check_flag
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import Normalization, make_normalizer
@@ -61,10 +62,13 @@ class AnswerExactMatchEvaluator(AnswerEvaluator):
         :raises TypeError: If a parameter has the wrong type.
         """
         AnswerEvaluator.__init__(self, on_undefined=on_undefined)
+        check_flag("ignore_case", ignore_case)
+        check_flag("ignore_punctuation", ignore_punctuation)
+        check_flag("ignore_numbers", ignore_numbers)
         self.normalization: Normalization = normalization
-        self.ignore_case = _flag("ignore_case", ignore_case)
-        self.ignore_punctuation = _flag("ignore_punctuation", ignore_punctuation)
-        self.ignore_numbers = _flag("ignore_numbers", ignore_numbers)
+        self.ignore_case = ignore_case
+        self.ignore_punctuation = ignore_punctuation
+        self.ignore_numbers = ignore_numbers
         self.regexes_to_ignore = regexes_to_ignore
         self._patterns = _compiled(regexes_to_ignore)
         self._normalize = make_normalizer(normalization)
@@ -88,13 +92,6 @@ class AnswerExactMatchEvaluator(AnswerEvaluator):
         if self.ignore_numbers:
             text = "".join(c for c in text if unicodedata.category(c) != "Nd")
         return self._normalize(text)
-
-
-def _flag(name: str, value: bool) -> bool:
-    if not isinstance(value, bool):
-        msg = f"{name} must be True or False, but is {describe(value)}."
-        raise TypeError(msg)
-    return value
 
 
 def _compiled(regexes: list[str] | None) -> list[re.Pattern[str]]:

@@ -34,95 +34,51 @@ def count_matches(found: list[Readings], wanted: list[Readings], tolerance: floa
     :param tolerance: How far a number may be off, as a share of the wanted one.
     :returns: The size of the largest matching. Infinity, which stands for any number too large, suits none.
     """
-    matching = _Matching(found)
-    allowed = tolerance + _ROUNDING
-    ranges = [
-        [(value - allowed * abs(value), value + allowed * abs(value)) for value in readings if math.isfinite(value)]
-        for readings in wanted
-    ]
-    # Where no number has two readings, the order by upper ends makes the first choice the right one (Glover 1967).
-    ranges.sort(key=lambda row: [high for _, high in row])
-    return sum(matching.add(row) for row in ranges)
+    allowed = min(1.0, tolerance + _ROUNDING)
+    if any(len(readings) > 1 for readings in (*found, *wanted)):
+        return _matches_in_graph(found, wanted, allowed)
+    numbers, others = (sorted(value for (value,) in row if math.isfinite(value)) for row in (found, wanted))
+    return _matches_in_order(numbers, others, allowed)
 
 
-class _Slots:
-    """The places of a sorted list, some crossed out; finds the next one that is not (union-find)."""
-
-    def __init__(self, following: list[int]) -> None:
-        self._following = following
-
-    def copy(self) -> "_Slots":
-        return _Slots(self._following.copy())
-
-    def first(self, slot: int) -> int:
-        """The first from here on."""
-        following = self._following
-        while following[slot] != slot:
-            following[slot] = following[following[slot]]
-            slot = following[slot]
-        return slot
-
-    def cross_out(self, slots: list[int]) -> None:
-        for slot in slots:
-            self._following[slot] = slot + 1
+def _matches_in_order(found: list[float], wanted: list[float], allowed: float) -> int:
+    """Of sorted numbers, whose allowed ranges are in the same order: the first that suits is the right one."""
+    matches = 0
+    left = iter(found)
+    value = next(left, math.nan)
+    for number in wanted:
+        low, high = _allowed_range(number, allowed)
+        while value < low:
+            value = next(left, math.nan)
+        if value <= high:
+            matches += 1
+            value = next(left, math.nan)
+    return matches
 
 
-class _Matching:
-    """
-    A largest matching of wanted numbers with found ones, by augmenting paths (Kuhn 1955).
+def _matches_in_graph(found: list[Readings], wanted: list[Readings], allowed: float) -> int:
+    """Where a number has two readings, the pairs that suit are the edges of a graph (Hopcroft and Karp 1973)."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    The found numbers that suit are a slice of a sorted list, so that pairs need not be listed.
-    """
+    held = sorted((value, place) for place, row in enumerate(found) for value in row if math.isfinite(value))
+    values, places = [value for value, _ in held], [place for _, place in held]
+    columns: list[int] = []
+    ends = [0]
+    for readings in wanted:
+        suiting: set[int] = set()
+        for low, high in (_allowed_range(value, allowed) for value in readings if math.isfinite(value)):
+            suiting.update(places[bisect_left(values, low) : bisect_right(values, high)])
+        columns += suiting
+        ends.append(len(columns))
+    if not columns:
+        return 0
+    graph = csr_array(([True] * len(columns), columns, ends), shape=(len(wanted), len(found)))
+    return int((maximum_bipartite_matching(graph, perm_type="column") >= 0).sum())
 
-    def __init__(self, found: list[Readings]) -> None:
-        held = sorted((value, place) for place, row in enumerate(found) for value in row if math.isfinite(value))
-        self._values = [value for value, _ in held]
-        self._places = [place for _, place in held]
-        self._slots_of: list[list[int]] = [[] for _ in found]
-        for slot, place in enumerate(self._places):
-            self._slots_of[place].append(slot)
-        self._wanted: list[list[tuple[int, int]]] = []  # the slices that suit each wanted number
-        self._holder: dict[int, int] = {}  # place: wanted number
-        self._place: dict[int, int] = {}  # wanted number: place
-        self._free = _Slots(list(range(len(held) + 1)))
-        self._reachable = self._free.copy()  # not those from which no free place was ever reached
 
-    def add(self, ranges: list[tuple[float, float]]) -> bool:
-        """Give a wanted number a place, by moving others where needed; whether there is one."""
-        start = len(self._wanted)
-        values = self._values
-        self._wanted.append([(bisect_left(values, low), bisect_right(values, high)) for low, high in ranges])
-        asked: dict[int, int] = {}  # place: the wanted number that asks for it
-        seen: _Slots | None = None
-        if all(self._reachable.first(low) >= high for low, high in self._wanted[start]):
-            return False
-        queue = [start]
-        for number in queue:
-            for low, high in self._wanted[number]:
-                slot = self._free.first(low)
-                if slot < high:
-                    asked[self._places[slot]] = number
-                    self._move(start, self._places[slot], asked)
-                    return True
-            seen = seen or self._reachable.copy()
-            for low, high in self._wanted[number]:
-                while (slot := seen.first(low)) < high:
-                    place = self._places[slot]
-                    seen.cross_out(self._slots_of[place])
-                    asked[place] = number
-                    queue.append(self._holder[place])
-        # Nothing that this search saw leads to a free place, now or later.
-        self._reachable = seen or self._reachable
-        return False
-
-    def _move(self, start: int, free: int, asked: dict[int, int]) -> None:
-        place: int | None = free
-        self._free.cross_out(self._slots_of[free])
-        while place is not None:
-            number = asked[place]
-            left = self._place.get(number)
-            self._place[number], self._holder[place] = place, number
-            place = None if number == start else left
+def _allowed_range(number: float, allowed: float) -> tuple[float, float]:
+    return number - allowed * abs(number), number + allowed * abs(number)
 
 
 @component

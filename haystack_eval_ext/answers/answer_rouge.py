@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROUGE. Source: Lin, ROUGE: A Package for Automatic Evaluation of Summaries, ACL workshop 2004; rouge-score."""
 
-import math
 import unicodedata
-from typing import Any, Literal, NamedTuple, Protocol, cast, get_args
+from typing import Any, Literal, Protocol, cast, get_args
 
 from haystack import component
 
 from haystack_eval_ext._parameters import check_choice, check_flag
-from haystack_eval_ext._rows import answer_rows
-from haystack_eval_ext._scores import OnUndefined, check_on_undefined
+from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import segment
-from haystack_eval_ext.answers._base import Answers, References, score_rows
+from haystack_eval_ext.answers._base import Overlap, OverlapEvaluator
 
 RougeType = Literal["rougeL", "rouge1", "rouge2", "rougeLsum"]
 RougeMeasure = Literal["f1", "precision", "recall"]
@@ -20,14 +18,6 @@ RougeMeasure = Literal["f1", "precision", "recall"]
 _LATIN_1 = 256
 _MIN_STEMMED = 4
 _ASCII = str.maketrans({character: " " for character in map(chr, range(128)) if not character.isalnum()})
-
-
-class Overlap(NamedTuple):
-    """What an answer shares with one reference."""
-
-    precision: float
-    recall: float
-    f1: float
 
 
 class _Scorer(Protocol):
@@ -158,7 +148,7 @@ class Rouge:
 
 
 @component
-class AnswerRougeEvaluator:
+class AnswerRougeEvaluator(OverlapEvaluator):
     """
     Scores how many word sequences an answer shares with its reference, by ROUGE. From 0 to 1, higher is better.
 
@@ -210,53 +200,14 @@ class AnswerRougeEvaluator:
         check_choice("rouge_type", rouge_type, get_args(RougeType))
         check_choice("measure", measure, get_args(RougeMeasure))
         check_flag("use_stemmer", use_stemmer)
-        check_on_undefined(on_undefined)
+        OverlapEvaluator.__init__(self, on_undefined=on_undefined)
         self.rouge_type: RougeType = rouge_type
         self.measure: RougeMeasure = measure
         self.use_stemmer = use_stemmer
-        self.on_undefined: OnUndefined = on_undefined
 
-    @component.output_types(
-        score=float, individual_scores=list[float], statuses=list[str], results=list[dict[str, float | int | None]]
-    )
-    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
-        """
-        Score the answer of each question.
-
-        :param ground_truth_answers: The reference of each question, or a list of references, of which the best one
-            counts.
-        :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
-            last_message, or GeneratedAnswers.
-        :returns: A dictionary with
-            - `score`: the mean of the individual scores;
-            - `individual_scores`: a float for each question, in the order given;
-            - `statuses`: "scored" or "undefined" for each question;
-            - `results`: for each question its "precision", "recall" and "f1", and as "reference" the number of the
-              reference that suits best, from 0. Without references that is None, and the values are as the score.
-        :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
-        :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
-        :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
-        :raises ImportError: If rouge-score is not installed.
-        """
-        references, predictions = answer_rows(ground_truth_answers, predicted_answers)
+    def _overlaps(self, predictions: list[str], references: list[list[str]]) -> list[list[Overlap]]:
         rouge = Rouge(self.rouge_type, use_stemmer=self.use_stemmer)
-        best = [
-            _best(rouge, prediction, row, self.measure) for prediction, row in zip(predictions, references, strict=True)
+        return [
+            [rouge.score(prediction, reference) for reference in row]
+            for prediction, row in zip(predictions, references, strict=True)
         ]
-        values = [math.nan if found is None else float(getattr(found[1], self.measure)) for found in best]
-        outputs = score_rows(values, self.on_undefined, name=type(self).__name__)
-        results: list[dict[str, float | int | None]] = []
-        for found, score in zip(best, outputs.individual_scores, strict=True):
-            number, overlap = found or (None, Overlap(score, score, score))
-            results.append(
-                {"precision": overlap.precision, "recall": overlap.recall, "f1": overlap.f1, "reference": number}
-            )
-        return {**outputs._asdict(), "results": results}
-
-
-def _best(rouge: Rouge, prediction: str, references: list[str], measure: RougeMeasure) -> tuple[int, Overlap] | None:
-    """The reference that suits best, the first of equals, and what the answer shares with it."""
-    if len(references) == 1:
-        return 0, rouge.score(prediction, references[0])
-    overlaps = [rouge.score(prediction, reference) for reference in references]
-    return max(enumerate(overlaps), key=lambda found: float(getattr(found[1], measure)), default=None)

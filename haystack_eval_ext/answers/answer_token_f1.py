@@ -2,25 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Token F1. Source: Rajpurkar et al., SQuAD 2.0, ACL 2018, and the official evaluation script of version 2.0."""
 
-import math
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 from haystack import component
 
-from haystack_eval_ext._rows import answer_rows
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import Normalization, make_normalizer, segment, squad_tokens
-from haystack_eval_ext.answers._base import AnswerEvaluator, Answers, References, score_rows
-
-
-class Overlap(NamedTuple):
-    """How far the tokens of an answer and of a reference are the same."""
-
-    precision: float
-    recall: float
-    f1: float
+from haystack_eval_ext.answers._base import Overlap, OverlapEvaluator
 
 
 def token_overlap(prediction: list[str], reference: list[str]) -> Overlap:
@@ -43,7 +32,7 @@ def token_overlap(prediction: list[str], reference: list[str]) -> Overlap:
 
 
 @component
-class AnswerTokenF1Evaluator(AnswerEvaluator):
+class AnswerTokenF1Evaluator(OverlapEvaluator):
     """
     Scores how many words an answer and its reference have in common. From 0 to 1, higher is better.
 
@@ -79,49 +68,16 @@ class AnswerTokenF1Evaluator(AnswerEvaluator):
         :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
         :raises ValueError: If a parameter has no such value.
         """
-        AnswerEvaluator.__init__(self, on_undefined=on_undefined)
+        OverlapEvaluator.__init__(self, on_undefined=on_undefined)
         self.normalization: Normalization = normalization
         self._normalize = make_normalizer(normalization)
         self._split: Callable[[str], list[str]] = squad_tokens if normalization == "squad" else segment
 
-    @component.output_types(
-        score=float, individual_scores=list[float], statuses=list[str], results=list[dict[str, float | int | None]]
-    )
-    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
-        """
-        Score the answer of each question.
+    def _overlaps(self, predictions: list[str], references: list[list[str]]) -> list[list[Overlap]]:
+        return [
+            self._row(prediction, row) if row else [] for prediction, row in zip(predictions, references, strict=True)
+        ]
 
-        :param ground_truth_answers: The reference of each question, or a list of references, of which the best one
-            counts.
-        :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
-            last_message, or GeneratedAnswers.
-        :returns: A dictionary with
-            - `score`: the mean of the individual scores;
-            - `individual_scores`: a float for each question, in the order given;
-            - `statuses`: "scored" or "undefined" for each question;
-            - `results`: for each question its "precision", "recall" and "f1", and as "reference" the number of the
-              reference that suits best, from 0. Without references that is None, and the values are as the score.
-        :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
-        :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
-        :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
-        """
-        references, predictions = answer_rows(ground_truth_answers, predicted_answers)
-        best = [self._best(prediction, row) for prediction, row in zip(predictions, references, strict=True)]
-        values = [math.nan if found is None else found[1].f1 for found in best]
-        outputs = score_rows(values, self.on_undefined, name=type(self).__name__)
-        results: list[dict[str, float | int | None]] = []
-        for found, score in zip(best, outputs.individual_scores, strict=True):
-            number, overlap = found or (None, Overlap(score, score, score))
-            results.append(
-                {"precision": overlap.precision, "recall": overlap.recall, "f1": overlap.f1, "reference": number}
-            )
-        return {**outputs._asdict(), "results": results}
-
-    def _best(self, prediction: str, references: list[str]) -> tuple[int, Overlap] | None:
-        if not references:
-            return None
+    def _row(self, prediction: str, references: list[str]) -> list[Overlap]:
         tokens = self._split(self._normalize(prediction))
-        overlaps = [token_overlap(tokens, self._split(self._normalize(reference))) for reference in references]
-        # The first of equals.
-        number = max(range(len(overlaps)), key=lambda n: overlaps[n].f1)
-        return number, overlaps[number]
+        return [token_overlap(tokens, self._split(self._normalize(reference))) for reference in references]

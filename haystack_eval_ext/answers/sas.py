@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, Literal
 
 import numpy as np
-from haystack import component, default_from_dict, default_to_dict
+from haystack import component
 from haystack.utils import ComponentDevice
 from haystack.utils.auth import Secret
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from haystack_eval_ext._models import (
 from haystack_eval_ext._parameters import check_flag, check_integer
 from haystack_eval_ext._rows import answer_rows
 from haystack_eval_ext._scores import OnUndefined, check_on_undefined
+from haystack_eval_ext._serialization import Serialized
 from haystack_eval_ext.answers._base import Answers, References
 from haystack_eval_ext.answers._similarity import (
     TextPairs,
@@ -38,7 +39,7 @@ Mapping = Literal["cosine", "none", "sigmoid", "softmax"]
 
 
 @component
-class SASEvaluator(LoadedOnce):
+class SASEvaluator(LoadedOnce, Serialized):
     """
     Scores how close in meaning an answer is to the best of its references. From 0 to 1, or -1 to 1, higher is better.
 
@@ -108,34 +109,6 @@ class SASEvaluator(LoadedOnce):
         self._label_number = 0
         # No super(): the decorator rebuilds the class.
         LoadedOnce.__init__(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """
-        Serialize this component to a dictionary.
-
-        :returns: The dictionary.
-        :raises ValueError: If the token was given as text instead of the name of an environment variable.
-        """
-        return default_to_dict(
-            self,
-            model=self.model,
-            batch_size=self.batch_size,
-            device=self.device,
-            token=self.token,
-            label=self.label,
-            on_undefined=self.on_undefined,
-            progress_bar=self.progress_bar,
-        )
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "SASEvaluator":
-        """
-        Make a component from its dictionary.
-
-        :param data: What :meth:`to_dict` returned.
-        :returns: The component.
-        """
-        return default_from_dict(cls, data)
 
     def warm_up(self) -> None:
         """

@@ -140,8 +140,8 @@ def cost_of(
     :param asked: The name under which it was asked, if known.
     :returns: The cost, or None if there is no price for the model.
     """
-    names = (str(model), str(asked), "*")
-    price = None if prices is None else next((prices[name] for name in names if name in prices), None)
+    names = (model, asked, "*")
+    price = None if prices is None else next((prices[n] for n in names if isinstance(n, str) and n in prices), None)
     return None if price is None else (prompt * price["input"] + completion * price["output"]) / _MILLION
 
 
@@ -152,7 +152,7 @@ def estimated_tokens(*texts: str) -> int:
     :param texts: The texts of a request.
     :returns: The estimate, usually within a third of the true number.
     """
-    others = sum(len(_NOT_ASCII.findall(text)) for text in texts)
+    others = sum(0 if text.isascii() else len(_NOT_ASCII.findall(text)) for text in texts)
     return _TOKENS_PER_CALL + others + math.ceil((sum(map(len, texts)) - others) / _ASCII_PER_TOKEN)
 
 
@@ -163,11 +163,13 @@ class Reserved(NamedTuple):
     :param tokens: Estimated tokens of its prompt.
     :param cost: Their cost.
     :param model: The model that is asked, if known.
+    :param outer: What the budget around it reserved.
     """
 
     tokens: int
     cost: float
     model: str | None
+    outer: Reserved | None = None
 
 
 def check_prices(prices: object) -> None:
@@ -205,6 +207,7 @@ class Budget:
         max_tokens: int | None = None,
         max_cost: float | None = None,
         prices: Mapping[str, Mapping[str, float]] | None = None,
+        outer: Budget | None = None,
     ) -> None:
         """
         Create a budget; one object may serve several evaluators.
@@ -213,7 +216,9 @@ class Budget:
         :param max_tokens: Tokens at most, in and out.
         :param max_cost: Cost at most.
         :param prices: Price of a million tokens by model.
+        :param outer: A budget of several runs, which this one is part of: both must have room for a call.
         """
+        self._outer = outer
         self._max_calls = max_calls
         self._max_tokens = max_tokens
         self._max_cost = max_cost
@@ -223,6 +228,22 @@ class Budget:
         self._cost = 0.0
         self._reserved_tokens = 0.0
         self._reserved_cost = 0.0
+        self._replies = 0
+        self._completion = 0.0
+
+    def check(self, model: str | None) -> None:
+        """
+        Refuse a limit of cost that no call would ever count against.
+
+        :param model: The model that will be asked, if known.
+        :raises ValueError: If there is no price for it.
+        """
+        if self._max_cost is not None and cost_of(model, 0, 0, self._prices) is None:
+            name = "a generator that names no model" if model is None else f"the model {model!r}"
+            msg = f"max_cost needs a price for {name}, but prices has none. Add it, or '*' for any other model."
+            raise ValueError(msg)
+        if self._outer is not None:
+            self._outer.check(model)
 
     def reserve(self, tokens: int, model: str | None) -> Reserved:
         """
@@ -242,27 +263,40 @@ class Budget:
             if limit is not None and used + wanted > limit:
                 msg = f"the budget is spent ({name} of {limit})"
                 raise NotRunError(msg)
+        outer = None if self._outer is None else self._outer.reserve(tokens, model)
         self._calls += 1
         self._reserved_tokens += tokens
         self._reserved_cost += cost
-        return Reserved(tokens, cost, model)
+        return Reserved(tokens, cost, model, outer)
 
-    def settle(self, reserved: Reserved, meta: Mapping[str, Any] | None) -> None:
+    def settle(self, reserved: Reserved, meta: Mapping[str, Any] | None, text: str | None = None) -> None:
         """
         Replace the estimate by what a call really took.
 
+        A reply that does not tell its tokens counts with the estimate of its prompt and the mean of the replies so far
+        that told them, or else an estimate of its own text.
+
         :param reserved: From :meth:`reserve`.
         :param meta: What the generator said about the reply; None if the call failed.
+        :param text: The reply.
         """
+        if self._outer is not None and reserved.outer is not None:
+            self._outer.settle(reserved.outer, meta, text)
         self._reserved_tokens -= reserved.tokens
         self._reserved_cost -= reserved.cost
         if meta is None:
             return
         tokens = tokens_of(meta)
-        self._tokens += reserved.tokens if tokens is None else sum(tokens)
-        cost = None if tokens is None else cost_of(meta.get("model"), *tokens, self._prices, reserved.model)
-        self._cost += reserved.cost if cost is None else cost
+        if tokens is not None:
+            self._replies += 1
+            self._completion += tokens[1]
+        elif self._replies:
+            tokens = reserved.tokens, math.ceil(self._completion / self._replies)
+        else:
+            tokens = reserved.tokens, estimated_tokens(text or "")
+        self._tokens += sum(tokens)
+        self._cost += cost_of(meta.get("model"), *tokens, self._prices, reserved.model) or 0.0
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+    return is_number(value) and value >= 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a metric asks: a reply of a form, or a verdict on each of several items. Judging and planning answer it."""
+"""What a metric asks: a reply of a form, or an entry for each of several items. Judging and planning answer it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from haystack_eval_ext.judged._failures import JudgeError, TruncatedReplyError
-from haystack_eval_ext.judged._forms import YES_NO, Choice, Form, OwnItems, verdicts_form
+from haystack_eval_ext.judged._forms import YES_NO, Choice, Form, verdicts_form
 from haystack_eval_ext.judged._prompts import Prompt
 
 _T = TypeVar("_T")
@@ -22,12 +22,10 @@ class Verdicts(NamedTuple):
     A verdict for each item.
 
     :param labels: The verdict by id, for every id that was asked about.
-    :param items: What was judged, by id: what was asked about, unless the reply brought its own.
     :param agreement: The mean share of votes for the verdict that won; None with one vote.
     """
 
     labels: dict[str, Choice]
-    items: dict[str, Any]
     agreement: float | None
 
 
@@ -90,7 +88,7 @@ class Ask(ABC):
         key: str,
         items: Mapping[str, Any],
         choices: Sequence[Choice] = YES_NO,
-        own: Callable[[Any], OwnItems | None] | None = None,
+        in_order: Callable[[Any], Sequence[Any] | None] | None = None,
     ) -> Verdicts:
         """
         Ask for a verdict on each item. What a reply leaves out is asked for again, alone.
@@ -100,59 +98,67 @@ class Ask(ABC):
         :param key: Where the items stand in the data.
         :param items: What is judged, by id.
         :param choices: The possible verdicts.
-        :param own: Reads a reply in another form that brings its own items; None if it is not of that form.
+        :param in_order: As for :func:`verdicts_form`; taken only where the request holds all items, since nothing says
+            which of them such a reply is about.
         :returns: A verdict for every item: the majority of the votes; of verdicts that tie the last-named choice,
             which is the lower one.
         :raises JudgeError: If one is missing at the end.
         """
+
+        def form_of(part: Mapping[str, Any]) -> Form[dict[str, Choice]]:
+            return verdicts_form(list(part), choices, in_order if len(part) == len(items) else None)
+
         votes = await self.together(
-            *(self._cover(prompt, data, key, items, (choices, own), vote) for vote in range(self._votes))
+            *(self.cover(prompt, data, key, items, form_of, vote) for vote in range(self._votes))
         )
-        judged = [vote.texts if isinstance(vote, OwnItems) else dict(items) for vote in votes]
-        if any(other != judged[0] for other in judged):
-            msg = "the votes are not about the same items"
-            raise JudgeError(msg)
         if len(votes) == 1:
-            return Verdicts(dict(votes[0]), judged[0], None)
+            return Verdicts(votes[0], None)
         labels: dict[str, Choice] = {}
         shares = []
-        for name in judged[0]:
+        for name in items:
             counts = Counter(vote[name] for vote in votes)
             most = max(counts.values())
             labels[name] = next(choice for choice in reversed(choices) if counts[choice] == most)
             shares.append(most / len(votes))
-        return Verdicts(labels, judged[0], sum(shares) / len(shares) if shares else None)
+        return Verdicts(labels, sum(shares) / len(shares) if shares else None)
 
-    async def _cover(
+    async def cover(
         self,
         prompt: Prompt,
         data: Mapping[str, Any],
         key: str,
         items: Mapping[str, Any],
-        form: tuple[Sequence[Choice], Callable[[Any], OwnItems | None] | None],
-        vote: int,
-    ) -> dict[str, Choice]:
-        found: dict[str, Choice] = {}
+        form_of: Callable[[Mapping[str, Any]], Form[dict[str, _T]]],
+        vote: int = 0,
+    ) -> dict[str, _T]:
+        """
+        Ask until a reply says something of each item. What it leaves out or cuts off is asked for again, alone.
+
+        :param prompt: The task.
+        :param data: The row's other data.
+        :param key: Where the items stand in the data.
+        :param items: What is asked about, by id.
+        :param form_of: The form of a reply about some of the items, which reads at least one of them.
+        :param vote: Number of the vote.
+        :returns: What was said of each item, in their order.
+        :raises JudgeError: If one is missing at the end.
+        """
+        found: dict[str, _T] = {}
         missing = dict(items)
         for _ in range(self._rounds):
             try:
-                reply = await self.read(prompt, {**data, key: missing}, verdicts_form(list(missing), *form), vote)
+                reply = await self.read(prompt, {**data, key: missing}, form_of(missing), vote)
             except TruncatedReplyError:
                 if len(missing) == 1:
                     raise
                 names = list(missing)
-                halves = [
-                    {name: missing[name] for name in part}
-                    for part in (names[: len(names) // 2], names[len(names) // 2 :])
-                ]
-                for half in halves:
-                    found |= await self._cover(prompt, data, key, half, form, vote)
+                for half in (names[: len(names) // 2], names[len(names) // 2 :]):
+                    part = {name: missing[name] for name in half}
+                    found |= await self.cover(prompt, data, key, part, form_of, vote)
             else:
-                if isinstance(reply, OwnItems):
-                    return reply
                 found |= reply
             missing = {name: item for name, item in items.items() if name not in found}
             if not missing:
                 return {name: found[name] for name in items}
-        msg = f"the judge gave no verdict on {len(missing)} of {len(items)} items in {self._rounds} rounds"
+        msg = f"the judge passed over {len(missing)} of {len(items)} {key} in {self._rounds} rounds"
         raise JudgeError(msg)

@@ -7,7 +7,7 @@ import inspect
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -31,10 +31,12 @@ from haystack_eval_ext.judged._account import Budget, Usage, sum_of
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._failures import JudgeError, NotRunError
 from haystack_eval_ext.judged._generator import check_generator
+from haystack_eval_ext.judged._items import read_examples
 from haystack_eval_ext.judged._judge import Judge, RowAsk
 from haystack_eval_ext.judged._limits import submit, wait
 from haystack_eval_ext.judged._plan import Plan, Planner, RowPlan, Unknown
 from haystack_eval_ext.judged._policy import JudgePolicy, read_policy
+from haystack_eval_ext.judged._progress import progress
 from haystack_eval_ext.judged._prompts import Prompt, load_prompt
 from haystack_eval_ext.judged._sockets import SOCKETS, Socket, judged_rows
 
@@ -58,6 +60,20 @@ class Judged(NamedTuple):
 
     score: float
     details: dict[str, Any]
+
+
+class UndefinedRowsError(UndefinedScore):
+    """Rows are undefined and ``on_undefined`` is "raise". ``result`` holds the outputs; None if nothing was asked."""
+
+    def __init__(self, message: str, result: dict[str, Any] | None = None) -> None:
+        """
+        Create the error.
+
+        :param message: Which rows, and why.
+        :param result: What ``run`` would have returned.
+        """
+        super().__init__(message)
+        self.result = result
 
 
 class _Outcome(NamedTuple):
@@ -86,14 +102,12 @@ class JudgedEvaluator:
     _prompt_name: str = ""
     #: Why a row can be undefined, for messages.
     _undefined_reason: str = "nothing to judge"
-    #: Calls that a row may make after its first replies came, at most.
+    #: Calls that a row may make after its first replies came, at most, for each vote.
     _later_calls: int = 0
     #: Keys of `results` in a row that failed.
     _empty_details: Mapping[str, Any] = {}
     #: Whether rows have a score at all. If not, it is NaN, and ``on_undefined`` has nothing to decide.
     _has_score: bool = True
-    _lowest: float = 0.0
-    _highest: float = 1.0
 
     def __init__(
         self,
@@ -129,9 +143,8 @@ class JudgedEvaluator:
         check_on_undefined(on_undefined)
         check_flag("progress_bar", progress_bar)
         check_flag("raise_on_failure", raise_on_failure)
-        if instructions is not None and (not isinstance(instructions, str) or not instructions.strip()):
-            msg = f"instructions must be a text or None, but is {describe(instructions) if instructions else 'empty'}."
-            raise TypeError(msg)
+        if instructions is not None:
+            check_instructions(instructions)
         self.policy = read_policy(policy)
         self.examples = examples
         self.progress_bar = progress_bar
@@ -222,7 +235,8 @@ class JudgedEvaluator:
             - `summary`: further figures over all rows, which the class names; often none.
         :raises ValueError: If there are no rows, or the inputs differ in length.
         :raises TypeError: If something is of the wrong type; the message names input and row.
-        :raises UndefinedScore: If a row is undefined and ``on_undefined`` is "raise".
+        :raises UndefinedScore: If a row is undefined and ``on_undefined`` is "raise": before any call if that is
+            plain without the judge, else with all rows in the error's ``result``.
         :raises FailedRowsError: If rows could not be judged and ``raise_on_failure`` is set; its ``result`` has all
             others.
         """
@@ -264,25 +278,43 @@ class JudgedEvaluator:
     async def _judge(self, rows: list[dict[str, Any]]) -> list[_Outcome]:
         policy = self.policy
         budget = self.budget or Budget(policy.max_calls, policy.max_tokens, policy.max_cost, policy.prices)
-        with Judge(self.chat_generator, policy, budget) as judge, _progress(self, len(rows)) as bar:
+        with Judge(self.chat_generator, policy, budget) as judge:
+            if self.on_undefined == "raise" and self._has_score:
+                await self._refuse_undefined(judge, rows)
+            bar = progress(type(self).__name__, len(rows), shown=self.progress_bar)
 
             async def one(row: dict[str, Any]) -> _Outcome:
                 outcome = await self._outcome(RowAsk(judge), row)
                 bar.update()
                 return outcome
 
-            tasks = [asyncio.ensure_future(one(row)) for row in rows]
-            try:
-                outcomes = await asyncio.gather(*tasks)
-            except BaseException:
-                for task in tasks:
-                    task.cancel()
-                raise
+            with bar:
+                tasks = [asyncio.ensure_future(one(row)) for row in rows]
+                try:
+                    outcomes = await asyncio.gather(*tasks)
+                except BaseException:
+                    for task in tasks:
+                        task.cancel()
+                    raise
         if judge.broken is not None:
             # It was prepared before it saw any row, so that its message holds no text of a user's.
             msg = f"The chat generator could not be prepared: {judge.broken} Nothing was asked."
             raise ValueError(msg) from judge.broken
         return outcomes
+
+    async def _refuse_undefined(self, judge: Judge, rows: list[dict[str, Any]]) -> None:
+        """Find rows that are undefined whatever the judge would say, before money is spent."""
+        planner = Planner(judge)
+        undefined = []
+        for row in rows:
+            try:
+                undefined.append(math.isnan((await self._judge_row(RowPlan(planner), row)).score))
+            except UndefinedScore:
+                undefined.append(True)
+            except Exception:
+                # It must be asked about; or it fails, which the run itself tells.
+                undefined.append(False)
+        self._report_undefined(np.array(undefined, dtype=np.bool_), None)
 
     async def _outcome(self, ask: RowAsk, row: dict[str, Any]) -> _Outcome:
         try:
@@ -295,17 +327,18 @@ class JudgedEvaluator:
             status = "not_run" if isinstance(error, NotRunError) else "error"
             details = deepcopy(dict(self._empty_details)) | ({} if error.reply is None else {"reply": error.reply})
             return _Outcome(math.nan, details, status, error.reason, ask.usage, ask.meta)
+        except Exception as error:
+            # Whatever it was: it costs this row, not the others, which are paid for. Its message may quote a text.
+            why = f"{type(error).__name__} while the row was judged, which is a fault of the evaluator"
+            return _Outcome(math.nan, deepcopy(dict(self._empty_details)), "error", why, ask.usage, ask.meta)
         if math.isnan(score):
             return _Outcome(math.nan, details, "undefined", self._undefined_reason, ask.usage, ask.meta)
         return _Outcome(float(score), details, "scored", None, ask.usage, ask.meta)
 
     def _finish(self, outcomes: list[_Outcome], rows: list[dict[str, Any]]) -> dict[str, Any]:
-        name = type(self).__name__
         values = np.array([outcome.score for outcome in outcomes], dtype=np.float64)
         missing = np.array([outcome.status in ("error", "not_run") for outcome in outcomes], dtype=np.bool_)
         undefined = np.isnan(values) & ~missing
-        if self._has_score:
-            report_undefined(undefined, self.on_undefined, metric=name, reason=self._undefined_reason)
         scores = aggregate(values, self.on_undefined if self._has_score else "nan", missing)
         statuses = [
             outcome.status if outcome.status in ("error", "not_run") else status
@@ -323,8 +356,17 @@ class JudgedEvaluator:
             "usage": sum_of(outcome.usage.to_dict() for outcome in outcomes),
             "summary": self._summary(outcomes, rows),
         }
+        if self._has_score:
+            self._report_undefined(undefined, result)
         self._report(outcomes, result)
         return result
+
+    def _report_undefined(self, undefined: Any, result: dict[str, Any] | None) -> None:
+        name = type(self).__name__
+        try:
+            report_undefined(undefined, self.on_undefined, metric=name, reason=self._undefined_reason)
+        except UndefinedScore as error:
+            raise UndefinedRowsError(str(error), result) from None
 
     def _entry(self, outcome: _Outcome, score: float) -> Any:
         """A row's entry of `results`; its status is in the words that the stock evaluators use."""
@@ -337,33 +379,31 @@ class JudgedEvaluator:
 
     def _report(self, outcomes: list[_Outcome], result: dict[str, Any]) -> None:
         """Tell once per run which rows were not judged and why, or raise the error that says so."""
-        name = type(self).__name__
-        unreached = [row for row, outcome in enumerate(outcomes) if outcome.status == "not_run"]
-        if unreached:
-            logger.warning(
-                "{metric}: {count} of {total} rows were not run, since {reason}: {rows}. With a cache_path a later run "
-                "goes on from there.",
-                metric=name,
-                count=len(unreached),
-                total=len(outcomes),
-                reason=outcomes[unreached[0]].error,
-                rows=list_rows(unreached),
-            )
-        failed = [row for row, outcome in enumerate(outcomes) if outcome.status == "error"]
-        if not failed:
-            return
-        reasons = Counter(outcomes[row].error for row in failed)
-        why = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
-        found = (
-            f"{name}: {len(failed)} of {len(outcomes)} rows could not be judged: {list_rows(failed)}. Reasons: {why}."
+        unreached, failed = (
+            [row for row, outcome in enumerate(outcomes) if outcome.status == status] for status in ("not_run", "error")
         )
-        if self.raise_on_failure:
+        found = []
+        if failed:
+            reasons = Counter(outcomes[row].error for row in failed)
+            why = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
+            found.append(
+                f"{len(failed)} of {len(outcomes)} rows could not be judged: {list_rows(failed)}. Reasons: {why}."
+            )
+        if unreached:
+            found.append(
+                f"{len(unreached)} of {len(outcomes)} rows were not run, since {outcomes[unreached[0]].error}: "
+                f"{list_rows(unreached)}. With a cache_path a later run goes on from there."
+            )
+        if not found:
+            return
+        told = f"{type(self).__name__}: {' '.join(found)}"
+        if failed and self.raise_on_failure:
             msg = (
-                f"{found} The other rows are in this error's `result`; raise_on_failure=False returns it, with NaN for "
+                f"{told} The other rows are in this error's `result`; raise_on_failure=False returns it, with NaN for "
                 "the failed ones."
             )
             raise FailedRowsError(msg, result)
-        logger.warning("{found} They are left out of the mean.", found=found)
+        logger.warning("{told} They are left out of the mean.", told=told)
 
     async def _plan(self, rows: list[dict[str, Any]]) -> Plan:
         # Planning needs no reply, so that a missing cache file is no fault.
@@ -376,8 +416,8 @@ class JudgedEvaluator:
                 try:
                     await self._judge_row(RowPlan(planner), row)
                 except Unknown as end:
-                    planner.count_later(self._later_calls, int(end.args[0]))
-                except (UndefinedScore, JudgeError):
+                    planner.count_later(self._later_calls * self.policy.votes, int(end.args[0]))
+                except Exception:  # noqa: S112 - undefined, or it fails: nothing is asked, and the run tells why
                     continue
             return planner.plan(len(rows), getattr(self.chat_generator, "model", None))
 
@@ -396,52 +436,20 @@ def default_generator() -> Any:
     return OpenAIChatGenerator(max_retries=0, generation_kwargs={"seed": 42}, **model)
 
 
-def read_examples(
-    examples: Any, convert: Callable[[dict[str, Any], dict[str, Any]], tuple[Any, Any]]
-) -> list[tuple[Any, Any]] | None:
+def check_instructions(instructions: Any) -> None:
     """
-    Check the parameter ``examples``.
+    Check the parameter ``instructions``, where there is one.
 
-    :param examples: A list of dictionaries with "inputs" and "outputs", or None.
-    :param convert: From both to data and reply of a prompt.
-    :returns: Pairs of data and reply, or None.
-    :raises ValueError: If an example has not this form.
+    :param instructions: What came.
+    :raises ValueError: If it is blank.
+    :raises TypeError: If it is no text.
     """
-    if examples is None:
-        return None
-    if not isinstance(examples, list):
-        msg = f"examples must be a list of dictionaries with 'inputs' and 'outputs', but is {describe(examples)}."
-        raise ValueError(msg)  # noqa: TRY004 - as the stock evaluators do
-    pairs = []
-    for number, example in enumerate(examples):
-        if not _is_example(example):
-            msg = (
-                f"examples[{number}] must be a dictionary with the keys 'inputs' and 'outputs' and no other, each a "
-                f"dictionary with text keys, but is {describe(example)} of another form."
-            )
-            raise ValueError(msg)
-        try:
-            pairs.append(convert(example["inputs"], example["outputs"]))
-        except (KeyError, TypeError, AttributeError) as error:
-            msg = f"examples[{number}] lacks {error} in its inputs or outputs."
-            raise ValueError(msg) from None
-    return pairs
-
-
-def _is_example(example: Any) -> bool:
-    return (
-        isinstance(example, dict)
-        and set(example) == {"inputs", "outputs"}
-        and all(isinstance(part, dict) and all(isinstance(key, str) for key in part) for part in example.values())
-    )
-
-
-def _progress(evaluator: JudgedEvaluator, rows: int) -> Any:
-    from tqdm import tqdm
-
-    off = not evaluator.progress_bar or os.environ.get("TQDM_DISABLE", "").lower() in ("1", "true", "yes")
-    # None: shown on a terminal only.
-    return tqdm(total=rows, desc=type(evaluator).__name__, disable=True if off else None)
+    if not isinstance(instructions, str):
+        msg = f"instructions must be a text that is not blank, but is {describe(instructions)}."
+        raise TypeError(msg)
+    if not instructions.strip():
+        msg = "instructions must be a text that is not blank."
+        raise ValueError(msg)
 
 
 def _plain(value: Any, name: str) -> Any:

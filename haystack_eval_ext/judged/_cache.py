@@ -25,6 +25,11 @@ logger = logging.getLogger(__name__)
 _FORMAT = 1
 # Seconds that one process waits while another one writes.
 _BUSY = 10.0
+# What the header of a cache's file says, so that no database of another program is taken for one: SQLite's own mark at
+# its beginning, the version of the schema at 60, the application at 68.
+_SQLITE = b"SQLite format 3\0"
+_VERSION = 1
+_APPLICATION = 0x48455231  # "HER1"
 
 
 class CachedReply(NamedTuple):
@@ -57,7 +62,8 @@ class ReplyCache:
         Open the file.
 
         :param path: Its path; ``~`` is the home folder.
-        :param must_exist: Whether a missing file is an error, since the run has nothing else to answer from.
+        :param must_exist: Whether the run has nothing else to answer from: then a missing file is an error, and it is
+            only read, so that its folder may be read-only.
         :raises ValueError: If the file is no cache, cannot be opened, or must exist and does not.
         """
         self._path = Path(path).expanduser()
@@ -67,27 +73,57 @@ class ReplyCache:
             msg = f"offline answers from the cache alone, but there is no file {self._path}. Run once without offline."
             raise ValueError(msg)
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            if not self._path.exists():
+            if not must_exist:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
                 # Replies may quote the data: other users of the machine have no business there.
                 with suppress(FileExistsError):
                     os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            connection = sqlite3.connect(self._path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
-            # A write-ahead log lets others read meanwhile, and survives kill -9.
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, meta TEXT NOT NULL)"
-            )
+            new = _is_new(self._path)
+            connection = self._open_to_read() if must_exist else self._open(new=new)
         except (OSError, sqlite3.Error) as error:
-            if connection is not None:
-                connection.close()
             msg = (
                 f"cache_path: {self._path} cannot be opened as a cache of replies ({error}). Name another file, or "
                 "None for no cache."
             )
             raise ValueError(msg) from error
         self._connection = connection
+
+    def _connect(self, how: str) -> sqlite3.Connection:
+        address = f"{self._path.resolve().as_uri()}?{how}"
+        return sqlite3.connect(address, uri=True, timeout=_BUSY, isolation_level=None, check_same_thread=False)
+
+    def _open(self, *, new: bool) -> sqlite3.Connection:
+        connection = self._connect("mode=rw")
+        try:
+            if new:
+                # All or nothing, and before the write-ahead log: the header must say at once whose file it is.
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {_VERSION}")
+                connection.execute(
+                    "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, meta TEXT NOT NULL)"
+                )
+                connection.execute("COMMIT")
+            # It lets others read meanwhile, and survives kill -9.
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _open_to_read(self) -> sqlite3.Connection:
+        # Beside a write-ahead log SQLite keeps a file of its own, even to read; where it cannot, nobody else writes.
+        for how in ("mode=ro", "mode=ro&immutable=1"):
+            connection = self._connect(how)
+            try:
+                connection.execute("SELECT 1 FROM replies LIMIT 1")
+            except sqlite3.Error as error:
+                connection.close()
+                failure = error
+            else:
+                return connection
+        raise failure
 
     def get(self, key: str) -> CachedReply | None:
         """
@@ -115,7 +151,7 @@ class ReplyCache:
         if self._failed:
             return
         try:
-            meta = json.dumps(reply.meta, ensure_ascii=False, default=repr)
+            meta = _written(reply.meta)
             self._connection.execute(
                 "INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, _storable(reply.text), _storable(meta))
             )
@@ -137,6 +173,36 @@ class ReplyCache:
         )
 
 
+def _is_new(path: Path) -> bool:
+    """Refuse what is another program's, before SQLite touches it: opening alone can change a database."""
+    if not path.is_file():
+        msg = "it is no file"
+        raise OSError(msg)
+    with path.open("rb") as file:
+        header = file.read(72)
+    ours = _SQLITE, _VERSION, _APPLICATION
+    if header and (header[:16], _number(header[60:64]), _number(header[68:72])) != ours:
+        msg = "it belongs to another program, or to another version of this one"
+        raise OSError(msg)
+    return not header
+
+
+def _number(big_endian: bytes) -> int:
+    return int.from_bytes(big_endian, "big")
+
+
+def _written(meta: Mapping[str, Any]) -> str:
+    """What JSON can hold of what a generator said about its reply."""
+    try:
+        return json.dumps(meta, ensure_ascii=False, default=repr)
+    except Exception:
+        kept = {}
+        for name, value in meta.items():
+            with suppress(Exception):
+                kept[str(name)] = json.loads(json.dumps(value, default=repr))
+        return json.dumps(kept, ensure_ascii=False)
+
+
 def _storable(text: str) -> str:
     """Half of a surrogate pair cannot be written as UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -147,4 +213,4 @@ class OfflineError(JudgeError):
 
     def __init__(self) -> None:
         """Create the error."""
-        super().__init__("not in the cache (offline)")
+        super().__init__("not in the cache (offline); run once without offline")

@@ -22,6 +22,18 @@ _SERVER_ERRORS = range(500, 600)
 # Mistakes in the generator or its parameters: the next call would end the same way.
 _MISTAKES = (TypeError, ValueError, AttributeError, LookupError, NotImplementedError, ImportError)
 _NETWORK = ("Connect", "Timeout", "ReadError", "WriteError", "ProtocolError", "NetworkError", "PoolTimeout")
+# The module that calls generators.
+_CALLER = "haystack_eval_ext.judged._generator"
+# A proxy's page or an empty completion reaches a client as one of these: so does a mistake.
+_ODD_ANSWERS = (TypeError, AttributeError)
+# What to do about a failure that no other attempt mends.
+_ADVICE: dict[int | str, str] = {
+    400: "perhaps the request is too long for the model, or the server takes none of its parameters",
+    404: "check the generator's model and address",
+    413: "the request is too long for the service",
+    422: "perhaps the server does not take one of the generator's parameters",
+    "mistake": "call chat_generator.run alone to see the error",
+}
 # A chain of causes is short; a cyclic one must end.
 _LONGEST_CHAIN = 20
 
@@ -57,6 +69,18 @@ class PassingError(JudgeError):
         self.free = free
 
 
+class EscapedError(RuntimeError):
+    """In place of what would end the event loop, as SystemExit does, or the run, as CancelledError does."""
+
+    def __init__(self, escaped: BaseException) -> None:
+        """
+        Create the error.
+
+        :param escaped: What a generator raised.
+        """
+        super().__init__(type(escaped).__name__)
+
+
 class ReplyError(JudgeError):
     """A reply that cannot be used. Its reason completes "Your last reply could not be used: ..."."""
 
@@ -78,17 +102,22 @@ class Failure:
     :param reason: Its class and HTTP status, in words.
     :param retry_after: Seconds that the service asked to wait, if it did.
     :param limited: Whether the service only asked to slow down.
+    :param odd: Whether it may as well be a mistake, which a few attempts more will show.
     """
 
     kind: Literal["passing", "final", "stop"]
     reason: str
     retry_after: float | None = None
     limited: bool = False
+    odd: bool = False
 
 
 def classify(error: BaseException, *, served_before: bool) -> Failure:
     """
     Tell what an exception of a generator means, by duck typing: any provider's client may have raised it.
+
+    A TypeError or AttributeError is a mistake if it was raised by the call itself, which a signature refuses. From
+    inside the generator it may be the work of a proxy, whose answer had no choices or was a page.
 
     :param error: The exception.
     :param served_before: Whether the service answered a call of this run. If so, "forbidden" concerns the one text, as
@@ -97,20 +126,34 @@ def classify(error: BaseException, *, served_before: bool) -> Failure:
     """
     chain = list(_chain(error))
     status = next(filter(None, map(_status, chain)), None)
-    reason = type(error).__name__ if status is None else f"HTTP {status} ({type(error).__name__})"
+    name = str(error) if isinstance(error, EscapedError) else type(error).__name__
+    reason = name if status is None else f"HTTP {status} ({name})"
     if status is None:
         network = any(isinstance(one, OSError | asyncio.TimeoutError | EOFError) for one in chain) or any(
             part in type(one).__name__ for one in chain for part in _NETWORK
         )
         # A body that is no JSON is a broken answer of a proxy, though Python counts it as a ValueError.
-        mistake = isinstance(error, _MISTAKES) and not isinstance(error, json.JSONDecodeError) and not network
-        return Failure("final" if mistake else "passing", reason)
+        final = isinstance(error, _MISTAKES) and not isinstance(error, json.JSONDecodeError) and not network
+        odd = isinstance(error, _ODD_ANSWERS) and _was_inside(error)
+        if final and not odd:
+            return Failure("final", mistake(reason))
+        return Failure("passing", reason, odd=odd)
     if status in _NO_ACCESS or (status == _FORBIDDEN and not served_before) or _quota_is_used_up(chain):
         return Failure("stop", reason)
     if status in _PASSING or status in _SERVER_ERRORS:
         retry_after = next((wait for one in chain if (wait := _retry_after(one)) is not None), None)
         return Failure("passing", reason, retry_after, limited=status == _TOO_MANY_REQUESTS)
-    return Failure("final", reason)
+    return Failure("final", f"{reason}; {_ADVICE[status]}" if status in _ADVICE else reason)
+
+
+def mistake(reason: str) -> str:
+    """
+    The reason of a failure that turned out to be a mistake.
+
+    :param reason: Its class.
+    :returns: The reason, and what to do.
+    """
+    return f"{reason}; {_ADVICE['mistake']}"
 
 
 def refuses_response_format(error: BaseException) -> bool:
@@ -121,6 +164,14 @@ def refuses_response_format(error: BaseException) -> bool:
     :returns: True for the HTTP statuses 400, 415, 422 and 501, which say that a request is malformed or unknown.
     """
     return next(filter(None, map(_status, _chain(error))), None) in (400, 415, 422, 501)
+
+
+def _was_inside(error: BaseException) -> bool:
+    """Whether an exception came from below our own call of the generator."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_globals.get("__name__") != _CALLER
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

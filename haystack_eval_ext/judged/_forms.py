@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -21,7 +21,8 @@ Choice = int | str
 #: Yes is 1, no is 0.
 YES_NO: tuple[Choice, ...] = (1, 0)
 _WORDS_FOR_YES_NO: dict[str, int] = {"yes": 1, "true": 1, "1": 1, "1.0": 1, "no": 0, "false": 0, "0": 0, "0.0": 0}
-_AROUND = " \t\r\n.!\"'`*"
+#: What may stand around a word or an id.
+AROUND = " \t\r\n.!\"'`*"
 _NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
 _ID = re.compile(r"([a-z]*)(\d+)")
 #: Under which names a verdict may stand in an object of its own.
@@ -54,7 +55,7 @@ def read_choice(value: Any, choices: Sequence[Choice]) -> Choice:
     """
     if isinstance(value, str) and value in choices:
         return value
-    words = _plain(value) if isinstance(value, str) else None
+    words = plain(value) if isinstance(value, str) else None
     if set(choices) == {0, 1}:
         if words in _WORDS_FOR_YES_NO:
             return _WORDS_FOR_YES_NO[words]
@@ -62,7 +63,7 @@ def read_choice(value: Any, choices: Sequence[Choice]) -> Choice:
             return int(value)
     elif words is not None and not _NUMBER.fullmatch(words):
         for choice in choices:
-            if isinstance(choice, str) and _plain(choice) == words:
+            if isinstance(choice, str) and plain(choice) == words:
                 return choice
     else:
         number = float(words) if words is not None else value
@@ -78,69 +79,76 @@ def read_choice(value: Any, choices: Sequence[Choice]) -> Choice:
     raise ReplyError(msg)
 
 
-class OwnItems(dict[str, Choice]):
-    """Verdicts of a reply that does not answer what was asked about, but brings its own items."""
-
-    def __init__(self, texts: dict[str, Any], verdicts: Mapping[str, Choice]) -> None:
-        """
-        Create the verdicts.
-
-        :param texts: The items by id.
-        :param verdicts: The verdict on each.
-        """
-        super().__init__(verdicts)
-        self.texts = texts
-
-
 def verdicts_form(
     ids: Sequence[str],
     choices: Sequence[Choice] = YES_NO,
-    own: Callable[[Any], OwnItems | None] | None = None,
+    in_order: Callable[[Any], Sequence[Any] | None] | None = None,
 ) -> Form[dict[str, Choice]]:
     """
     The form of a verdict for each id.
 
-    The reading has the ids that the reply answers clearly; an id that it leaves out, answers twice in different ways,
-    or with an unknown verdict is not in it, and is asked for again. An id that nobody asked about is passed over.
+    The reading has the ids that the reply answers clearly, with one of the possible verdicts.
 
     :param ids: What is judged.
     :param choices: The possible verdicts.
-    :param own: Reads another form; None if a reply is not of that form.
+    :param in_order: Finds the verdicts on all ids in a reply of another form, which has them in order; None if a reply
+        is not of that form.
     :returns: The form; its reading has at least one id.
     """
     whole = all(isinstance(choice, int) for choice in choices)
     verdict = {"type": "integer" if whole else "string", "enum": list(choices)}
-    places = {_plain(name): name for name in ids}
-    by_number = {match[2]: name for plain, name in places.items() if (match := _ID.fullmatch(plain))}
-    if len(by_number) == len(places):
-        places = {**by_number, **places}
 
     def read(value: Any) -> dict[str, Choice]:
-        other = None if own is None else own(value)
-        if other is not None:
-            return other
-        found: dict[str, Choice] = {}
-        doubtful: set[str] = set()
-        fault = ReplyError("it had no verdict for any of the ids asked about")
-        for given, verdict_given in _entries(value):
-            name = places.get(_plain(given))
-            if name is None:
-                continue
-            try:
-                read_one = read_choice(_bare(verdict_given), choices)
-            except ReplyError as error:
-                fault = error
-                doubtful.add(name)
-                continue
-            if found.setdefault(name, read_one) != read_one:
-                doubtful.add(name)
-        clear = {name: found[name] for name in ids if name in found and name not in doubtful}
-        if not clear:
-            raise fault
-        return clear
+        listed = None if in_order is None else in_order(value)
+        if listed is None:
+            names = ("verdicts", "scores", "results")
+            return read_by_id(value, ids, names, lambda given: read_choice(_bare(given), choices))
+        if len(listed) != len(ids):
+            msg = f"it had {len(listed)} verdicts, but {len(ids)} were asked for, one for each id"
+            raise ReplyError(msg)
+        return {name: read_choice(given, choices) for name, given in zip(ids, listed, strict=True)}
 
-    schema = _object({"verdicts": _object(dict.fromkeys(ids, verdict))})
-    return Form("verdicts", schema, read)
+    return Form("verdicts", object_schema({"verdicts": object_schema(dict.fromkeys(ids, verdict))}), read)
+
+
+def read_by_id(value: Any, ids: Iterable[str], names: Sequence[str], read: Callable[[Any], _T]) -> dict[str, _T]:
+    """
+    Read an entry for each id: of an object by id, or of a list of objects with an "id", alone or under a name.
+
+    An id that the reply leaves out, answers twice in different ways, or with what cannot be read is not in the reading,
+    and is asked for again. "1" is understood as "s1" where no other id has this number. An id that nobody asked about
+    is passed over.
+
+    :param value: As JSON has it.
+    :param ids: What was asked about.
+    :param names: Under which names the entries may stand.
+    :param read: Reads an entry; raises ReplyError.
+    :returns: What the entries say, in the order of the ids.
+    :raises ReplyError: If none can be read.
+    """
+    places = {plain(name): name for name in ids}
+    by_number = {match[2]: name for one, name in places.items() if (match := _ID.fullmatch(one))}
+    if len(by_number) == len(places):
+        places = {**by_number, **places}
+    found: dict[str, _T] = {}
+    doubtful: set[str] = set()
+    fault = ReplyError(f"it had no {names[0].removesuffix('s')} for any of the ids asked about")
+    for given, entry in _entries(value, names):
+        name = places.get(plain(given))
+        if name is None:
+            continue
+        try:
+            read_one = read(entry)
+        except ReplyError as error:
+            fault = error
+            doubtful.add(name)
+            continue
+        if found.setdefault(name, read_one) != read_one:
+            doubtful.add(name)
+    clear = {name: found[name] for name in ids if name in found and name not in doubtful}
+    if not clear:
+        raise fault
+    return clear
 
 
 def model_form(model: type[BaseModel], check: Callable[[Any], None] | None = None) -> Form[Any]:
@@ -164,12 +172,11 @@ def model_form(model: type[BaseModel], check: Callable[[Any], None] | None = Non
     return Form(model.__name__.lower().strip("_"), _strict(model.model_json_schema()), read)
 
 
-def _entries(value: Any) -> list[tuple[str, Any]]:
-    """Ids and verdicts: an object by id or a list of objects with an id, alone or under one name."""
+def _entries(value: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
     if isinstance(value, dict):
-        inner = next((value[name] for name in ("verdicts", "scores", "results") if name in value), value)
+        inner = next((value[name] for name in names if name in value), value)
         if isinstance(inner, dict):
-            return [(str(name), verdict) for name, verdict in inner.items()]
+            return [(str(name), entry) for name, entry in inner.items()]
         value = inner
     if isinstance(value, list):
         return [(str(entry["id"]), entry) for entry in value if isinstance(entry, dict) and "id" in entry]
@@ -184,12 +191,23 @@ def _bare(verdict: Any) -> Any:
     return named[0] if len(named) == 1 else None
 
 
-def _plain(text: str) -> str:
-    """Without punctuation around it, in small letters, in half-width digits and letters."""
-    return unicodedata.normalize("NFKC", text).strip(_AROUND).casefold()
+def plain(text: str) -> str:
+    """
+    Bring words and ids that read alike to one form.
+
+    :param text: A word or an id.
+    :returns: It without punctuation around it, in small letters, in half-width digits and letters.
+    """
+    return unicodedata.normalize("NFKC", text).strip(AROUND).casefold()
 
 
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """
+    The JSON schema of an object as strict servers want it: every property required, and no other.
+
+    :param properties: The schema of each property.
+    :returns: The schema.
+    """
     return {
         "type": "object",
         "properties": dict(properties),
@@ -221,9 +239,5 @@ def _pydantic_fault(error: ValidationError | RecursionError) -> str:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     # The place can hold keys of the reply's own: only those of the model are named.
     place = ".".join(str(part) for part in first["loc"][:1])
-    kind = {"missing": "is missing", "extra_forbidden": "is not part of the form"}.get(
-        first["type"], f"must be another type ({first['type']})"
-    )
-    return (
-        f"the key {place!r} {kind}" if first["type"] != "extra_forbidden" and place else "it had not the keys asked for"
-    )
+    kind = "is missing" if first["type"] == "missing" else f"must be another type ({first['type']})"
+    return f"the key {place!r} {kind}" if place else "it had not the keys asked for"

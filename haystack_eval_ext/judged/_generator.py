@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
+import threading
 import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext.judged._failures import JudgeError, ReplyError, TruncatedReplyError
+from haystack_eval_ext.judged._limits import contained, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -34,6 +36,10 @@ _OPENAI_RETRIES = "5"
 
 # Which client of a generator is closed with it.
 _CLIENTS: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+# Two runs that load one model at the same moment would load it twice.
+_WARMING_UP: weakref.WeakKeyDictionary[Any, threading.Lock] = weakref.WeakKeyDictionary()
+# Those whose own retries were mentioned.
+_WARNED: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def check_generator(generator: Any) -> None:
@@ -68,6 +74,7 @@ class Generator:
         self._seed = own.get("seed") if isinstance(own, dict) else None
         model = getattr(generator, "model", None)
         self.model = model if isinstance(model, str) else None
+        self._identity = self._identify()
 
     def formats(self, wanted: StructuredOutput) -> list[StructuredOutput]:
         """
@@ -77,7 +84,7 @@ class Generator:
         :returns: At least one.
         """
         if wanted != "auto":
-            return [wanted]
+            return [wanted if self._takes_kwargs else "text"]
         names = [kind.__name__ for kind in type(self._generator).__mro__]
         family = any(name.startswith(("OpenAIChat", "AzureOpenAIChat")) for name in names)
         return ["json_schema", "json_object", "text"] if family and self._takes_kwargs else ["text"]
@@ -88,6 +95,9 @@ class Generator:
 
         :returns: Its type and parameters, and where its requests go; None if it cannot be serialized.
         """
+        return self._identity
+
+    def _identify(self) -> dict[str, Any] | None:
         try:
             data = component_to_dict(self._generator, "chat_generator")
         except Exception:
@@ -100,7 +110,7 @@ class Generator:
 
         :returns: Type, address and name of the key's variable; the instance if it has neither of the latter.
         """
-        data = self.identity()
+        data = self._identity
         parameters = {} if data is None else data["generator"].get("init_parameters", {})
         base_url = getattr(self._generator, "api_base_url", None) if data is None else data["base_url"]
         key = parameters.get("api_key")
@@ -119,14 +129,14 @@ class Generator:
     def warn_of_own_retries(self) -> None:
         """Say once for each generator that its own retries multiply with ours."""
         retries = getattr(self._generator, "max_retries", 0)
-        if retries is None:
-            retries = int(os.environ.get("OPENAI_MAX_RETRIES", _OPENAI_RETRIES))
-        if not isinstance(retries, int) or retries <= 0 or getattr(self._generator, "_haystack_eval_warned", False):
+        with suppress(ValueError):  # the generator itself will refuse such a variable
+            retries = int(os.environ.get("OPENAI_MAX_RETRIES", _OPENAI_RETRIES)) if retries is None else retries
+        if not isinstance(retries, int) or retries <= 0:
             return
-        try:
-            self._generator._haystack_eval_warned = True
-        except AttributeError:
-            return
+        with suppress(TypeError):  # what cannot be in a set hears it at each run
+            if self._generator in _WARNED:
+                return
+            _WARNED.add(self._generator)
         logger.warning(
             "The chat generator repeats failed calls itself (max_retries={retries}), unseen by the judge's limits and "
             "accounts, which repeats them too. Create it with max_retries=0.",
@@ -134,11 +144,19 @@ class Generator:
         )
 
     async def warm_up(self) -> None:
-        """Let the generator load what it needs, on the judges' loop."""
+        """Let the generator load what it needs: by its ``warm_up_async``, or by its ``warm_up`` in a thread."""
         if self.is_async and hasattr(self._generator, "warm_up_async"):
-            await self._generator.warm_up_async()
+            await contained(self._generator.warm_up_async())
         elif hasattr(self._generator, "warm_up"):
-            self._generator.warm_up()
+            lock = threading.Lock()
+            with suppress(TypeError):
+                lock = _WARMING_UP.setdefault(self._generator, lock)
+
+            def work() -> None:
+                with lock:
+                    self._generator.warm_up()
+
+            await in_thread(work)
         _close_in_time(self._generator)
 
     def call(self, messages: list[ChatMessage], form: Form[Any], way: StructuredOutput, vote: int) -> Awaitable[Any]:
@@ -151,8 +169,6 @@ class Generator:
         :param vote: Number of the vote, which varies the seed if there is one.
         :returns: The generator's output to come.
         """
-        from haystack_eval_ext.judged._limits import in_thread
-
         kwargs: dict[str, Any] = {}
         if way == "json_schema":
             schema = {"name": form.name, "strict": True, "schema": form.schema}

@@ -5,25 +5,23 @@
 from __future__ import annotations
 
 import asyncio
-import random
-import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from haystack import logging
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
 from haystack_eval_ext.judged._account import Budget, Usage
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._cache import CachedReply, OfflineError, ReplyCache
-from haystack_eval_ext.judged._failures import JudgeError, PassingError, ReplyError, classify, refuses_response_format
-from haystack_eval_ext.judged._generator import Generator, early_end, explain, reply_message
-from haystack_eval_ext.judged._limits import Limit, call_within, limit_of
+from haystack_eval_ext.judged._call import Call
+from haystack_eval_ext.judged._failures import JudgeError, PassingError, ReplyError
+from haystack_eval_ext.judged._generator import Generator
+from haystack_eval_ext.judged._limits import Limit, limit_of
 from haystack_eval_ext.judged._reply import read_reply
-from haystack_eval_ext.judged._request import Request
+from haystack_eval_ext.judged._request import Request, Task
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from haystack_eval_ext.judged._account import Reserved
     from haystack_eval_ext.judged._forms import Form
@@ -33,33 +31,37 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
-# A wait that the service asks for is stretched by up to this share, so that not all come back at the same moment.
-_JITTER = 0.1
-
 
 class Judge:
     """One run of one evaluator. It lives on the judges' loop, inside ``with``."""
 
-    def __init__(self, generator: Any, policy: JudgePolicy, budget: Budget) -> None:
+    def __init__(self, generator: Any, policy: JudgePolicy, budget: Budget | None = None) -> None:
         """
         Prepare a run.
 
         :param generator: The user's ChatGenerator.
-        :param policy: How to ask.
-        :param budget: What may be spent.
+        :param policy: How to ask, and what the run may spend.
+        :param budget: What several runs may spend together.
         """
         self.policy = policy
-        self._generator = Generator(generator)
-        self._budget = budget
-        self._formats = self._generator.formats(policy.structured_output)
+        #: The user's, and what is known of it.
+        self.generator = Generator(generator)
+        #: What it may spend.
+        self.budget = Budget(policy.max_calls, policy.max_tokens, policy.max_cost, policy.prices, budget)
+        #: The ways to ask for the form of a reply, the best one first.
+        self.formats = self.generator.formats(policy.structured_output)
         #: Which of the formats the server took first: all requests take it from then on.
-        self._format: int | None = None
-        self._identity = self._generator.identity()
+        self.format: int | None = None
+        # With each the prompt itself, whose number would go to another one if it went.
+        self._tasks: dict[int, tuple[Prompt, Task]] = {}
         self._answers: dict[str, asyncio.Task[Any]] = {}
-        self._ready: asyncio.Task[None] | None = None
+        self._getting_ready: asyncio.Task[None] | None = None
+        self._ready = False
         self._stack = ExitStack()
-        self._cache: ReplyCache | None = None
-        self._limit = Limit()
+        #: Where replies are kept, if anywhere.
+        self.cache: ReplyCache | None = None
+        #: The limit of calls in flight.
+        self.limit = Limit()
         #: Why no call can succeed, once that is known.
         self.stopped: str | None = None
         #: What the generator said when it was to be prepared.
@@ -70,11 +72,13 @@ class Judge:
         Open the cache and take part in the service's limit.
 
         :returns: The judge.
-        :raises ValueError: If the cache cannot be opened, or is needed and cannot be used.
+        :raises ValueError: If the cache cannot be opened, or is needed and cannot be used; if the cost is limited and
+            there is no price.
         """
-        self._cache = self._open_cache()
-        self._limit = self._stack.enter_context(limit_of(self._generator.limit_key(), self.policy.max_concurrency))
-        self._generator.warn_of_own_retries()
+        self.budget.check(self.generator.model)
+        self.cache = self._open_cache()
+        self.limit = self._stack.enter_context(limit_of(self.generator.limit_key(), self.policy.max_concurrency))
+        self.generator.warn_of_own_retries()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -82,8 +86,8 @@ class Judge:
         for task in self._answers.values():
             task.cancel()
         self._stack.close()
-        if self._cache is not None:
-            self._cache.close()
+        if self.cache is not None:
+            self.cache.close()
 
     def request(self, prompt: Prompt, data: Mapping[str, Any], form: Form[Any], vote: int) -> Request:
         """
@@ -95,7 +99,10 @@ class Judge:
         :param vote: Number of the vote.
         :returns: The request.
         """
-        return Request(prompt, data, form, vote, self._identity)
+        known = self._tasks.get(id(prompt))
+        if known is None:
+            known = self._tasks[id(prompt)] = prompt, Task(prompt, self.generator.identity(), self.formats)
+        return Request(known[1], data, form, vote)
 
     def cached(self, request: Request) -> tuple[Any, CachedReply] | None:
         """
@@ -104,7 +111,7 @@ class Judge:
         :param request: The request.
         :returns: What its reply says and the reply itself; None if there is none that can still be read.
         """
-        found = None if self._cache is None else self._cache.get(request.key)
+        found = None if self.cache is None else self.cache.get(request.key)
         if found is None:
             return None
         try:
@@ -112,18 +119,19 @@ class Judge:
         except ReplyError:
             return None
 
-    async def answer(self, request: Request, row: RowAsk) -> Any:
+    async def answer(self, request: Request, row: RowAsk, earlier: int = 0) -> Any:
         """
         Answer a request: by an identical one, from the cache, or by the generator.
 
         :param request: The request.
         :param row: The row that asks, and pays.
+        :param earlier: Attempts that were made at a part of it before.
         :returns: What the reply says.
         :raises JudgeError: If there is none.
         """
         task = self._answers.get(request.key)
         if task is None:
-            task = asyncio.ensure_future(self._answer(request, row))
+            task = asyncio.ensure_future(self._answer(request, row, earlier))
             # Whoever asked may be gone when it fails; asyncio would complain about an exception that nobody reads.
             task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             self._answers[request.key] = task
@@ -133,25 +141,28 @@ class Judge:
         reading, row.meta = await asyncio.shield(task)
         return reading
 
-    async def _answer(self, request: Request, row: RowAsk) -> tuple[Any, dict[str, Any]]:
+    async def _answer(self, request: Request, row: RowAsk, earlier: int) -> tuple[Any, dict[str, Any]]:
         cached = self.cached(request)
         if cached is not None:
             row.usage.cache_hits += 1
             return cached[0], cached[1].meta
         if self.policy.offline:
             raise OfflineError
-        call = _Call(self, request, row)
-        retrying = AsyncRetrying(
-            retry=retry_if_exception_type((PassingError, ReplyError)), stop=call.is_over, wait=call.wait, reraise=True
-        )
+        call = Call(self, request, row, earlier)
         try:
-            return await retrying(call.attempt)
+            return await call.attempts()
         except ReplyError as error:
             msg = f"unreadable reply in {call.sent} attempts: {error.reason}"
             raise JudgeError(msg, error.reply) from None
         except PassingError as error:
             msg = f"{error.reason} in {call.sent} attempts"
             raise JudgeError(msg) from None
+        except JudgeError:
+            raise
+        except Exception as error:
+            # Nobody foresaw it: it costs this request, not the run.
+            msg = f"{type(error).__name__} while its reply was read or kept"
+            raise JudgeError(msg) from error
         finally:
             call.give_back()
 
@@ -165,13 +176,13 @@ class Judge:
         """
         if self.stopped is not None:
             raise JudgeError(self.stopped)
-        return self._budget.reserve(request.estimated_tokens(), self._generator.model)
+        return self.budget.reserve(request.estimated_tokens(), self.generator.model)
 
     def _open_cache(self) -> ReplyCache | None:
         path = self.policy.cache_path
         if path is None:
             return None
-        if self._identity is not None:
+        if self.generator.identity() is not None:
             return ReplyCache(path, must_exist=self.policy.offline)
         why = (
             "the chat generator cannot be serialized, so that nothing tells which replies are its own. Give its key as "
@@ -183,169 +194,34 @@ class Judge:
         logger.warning("cache_path is not used: {why}.", why=why)
         return None
 
-    async def _prepare(self) -> None:
-        if self._ready is None:
-            self._ready = asyncio.ensure_future(self._generator.warm_up())
+    async def prepare(self) -> None:
+        """
+        Prepare the generator, once.
+
+        :raises JudgeError: If that failed.
+        """
+        if self._ready:
+            return
+        if self._getting_ready is None:
+            self._getting_ready = asyncio.ensure_future(self._warm_up())
         try:
-            await asyncio.shield(self._ready)
+            await asyncio.shield(self._getting_ready)
+            self._ready = True
         except Exception as error:
             self.broken = error
             self.stopped = f"the chat generator could not be prepared ({type(error).__name__})"
             raise JudgeError(self.stopped) from error
 
-
-class _Call:
-    """The attempts at one request."""
-
-    def __init__(self, judge: Judge, request: Request, row: RowAsk) -> None:
-        self._judge = judge
-        self._request = request
-        self._row = row
-        self._fault: str | None = None
-        self._level = 0
-        self._begun: float | None = None
-        self._served_at_last_limit = 0
-        self._holds_slot = False
-        # Whether the next attempt takes the slot over.
-        self._goes_on = False
-        self._tries = 0
-        #: Attempts made.
-        self.sent = 0
-        #: Attempts that count against the policy's limit.
-        self.counted = 0
-
-    async def attempt(self) -> tuple[Any, dict[str, Any]]:
-        await self._judge._prepare()
-        if not self._holds_slot:
-            await self._slot()
-            self._holds_slot = True
-        self._goes_on = False
+    async def _warm_up(self) -> None:
+        limit = asyncio.timeout(self.policy.deadline)
         try:
-            return await self._ask()
-        finally:
-            if not self._goes_on:
-                self.give_back()
-
-    async def _ask(self) -> tuple[Any, dict[str, Any]]:
-        judge, row = self._judge, self._row
-        limit = judge._limit
-        reserved = judge.reserve(self._request)
-        row.usage.calls += 1
-        row.usage.retries += self.sent > 0
-        self.sent += 1
-        if self._begun is None:
-            self._begun = time.monotonic()
-            self._served_at_last_limit = limit.served
-        meta: Mapping[str, Any] | None = None
-        try:
-            output = await self._send(limit)
-            limit.served += 1
-            message = reply_message(output)
-            meta = message.meta if isinstance(message.meta, dict) else {}
-        except ReplyError as fault:
-            self._note(fault)
-            raise
-        finally:
-            judge._budget.settle(reserved, meta)
-        row.usage.add_reply(meta, judge.policy.prices, judge._generator.model)
-        row.meta = own = dict(meta)
-        text = message.text
-        try:
-            reading = read_reply(text, self._request.form.read)
-        except ReplyError as fault:
-            self._note(fault)
-            raise explain(fault, meta, text) from None
-        if judge._cache is not None and text is not None:
-            judge._cache.put(self._request.key, CachedReply(text, own))
-        return reading, own
-
-    async def _send(self, limit: Limit) -> Any:
-        judge = self._judge
-        formats = judge._formats
-        level = max(self._level, judge._format or 0)
-        seconds = min(judge.policy.timeout, self._left())
-        messages = self._request.messages(self._fault)
-        try:
-            call = judge._generator.call(messages, self._request.form, formats[level], self._request.vote)
-            output = await call_within(call, seconds, self._abandon, cancels=judge._generator.is_async)
-        except Exception as error:
-            output = early_end(error)
-            if output is None:
-                self._explain_failure(error, level, limit)
-        if judge._format is None:
-            judge._format = level
-        return output
-
-    def _explain_failure(self, error: Exception, level: int, limit: Limit) -> NoReturn:
-        judge = self._judge
-        simpler = level + 1 < len(judge._formats) and (judge._format is None or level < judge._format)
-        if simpler and refuses_response_format(error):
-            # Perhaps the server knows no JSON schema. If a simpler way serves, all take it from then on.
-            self._level = level + 1
-            self._goes_on = True
-            msg = "the server refused the response format"
-            raise PassingError(msg, free=True) from None
-        failure = classify(error, served_before=limit.served > 0)
-        self._tries += 1
-        if failure.kind == "passing":
-            if not (failure.limited and self._others_were_served(limit)):
-                self.counted += 1
-            # Told to slow down: the slot stays taken during the wait, so that no other call fills it at once.
-            self._goes_on = failure.limited
-            raise PassingError(failure.reason, retry_after=failure.retry_after) from error
-        if failure.kind == "stop":
-            judge.stopped = f"{failure.reason}: no further call was made. Check the key and the account"
-            raise JudgeError(judge.stopped) from error
-        raise JudgeError(failure.reason) from error
-
-    async def _slot(self) -> None:
-        """Wait for a slot. Calls that hang and cannot be cancelled may hold all of them for good."""
-        limit = self._judge._limit
-        while True:
-            released = limit.released
-            try:
-                async with asyncio.timeout(self._left()):
-                    return await limit.acquire(again=self.sent > 0)
-            except TimeoutError:
-                if self.sent or limit.released == released:
-                    msg = "no call in flight ended before the deadline"
-                    raise JudgeError(msg) from None
-
-    def _abandon(self) -> Callable[[], None]:
-        self._holds_slot = False
-        return self._judge._limit.release
-
-    def give_back(self) -> None:
-        if self._holds_slot:
-            self._holds_slot = False
-            self._judge._limit.release()
-
-    def _note(self, fault: ReplyError) -> None:
-        self._fault = fault.reason
-        self.counted += 1
-
-    def _others_were_served(self, limit: Limit) -> bool:
-        """Whether the service answered somebody since it last told this request to slow down: then it is no outage."""
-        moved = limit.served != self._served_at_last_limit
-        self._served_at_last_limit = limit.served
-        return moved
-
-    def _left(self) -> float:
-        spent = 0.0 if self._begun is None else time.monotonic() - self._begun
-        return max(0.0, self._judge.policy.deadline - spent)
-
-    def wait(self, state: RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome is not None else None
-        if not isinstance(error, PassingError) or error.free:
-            return 0.0
-        policy = self._judge.policy
-        if error.retry_after:
-            return error.retry_after * (1 + _JITTER * random.random())  # noqa: S311 - no secret depends on it
-        longest: float = min(policy.max_wait, policy.min_wait * 2.0 ** max(0, self._tries - 1))
-        return longest * (1 + random.random()) / 2  # noqa: S311
-
-    def is_over(self, state: RetryCallState) -> bool:
-        return self.counted >= self._judge.policy.max_attempts or state.upcoming_sleep >= self._left()
+            async with limit:
+                await self.generator.warm_up()
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            msg = f"its warm-up took longer than the deadline of {self.policy.deadline:g} seconds."
+            raise TimeoutError(msg) from error
 
 
 class RowAsk(Ask):
@@ -363,7 +239,9 @@ class RowAsk(Ask):
         #: What the generator said about the row's last reply.
         self.meta: dict[str, Any] = {}
 
-    async def read(self, prompt: Prompt, data: Mapping[str, Any], form: Form[_T], vote: int = 0) -> _T:
+    async def read(
+        self, prompt: Prompt, data: Mapping[str, Any], form: Form[_T], vote: int = 0, earlier: int = 0
+    ) -> _T:
         """
         Ask for one reply.
 
@@ -371,8 +249,9 @@ class RowAsk(Ask):
         :param data: The row's data.
         :param form: The form of the reply.
         :param vote: Number of the vote.
+        :param earlier: Attempts that were made at a part of it before, which count against the policy's.
         :returns: What the reply says.
         :raises JudgeError: If there is none.
         """
-        reading: _T = await self._judge.answer(self._judge.request(prompt, data, form, vote), self)
+        reading: _T = await self._judge.answer(self._judge.request(prompt, data, form, vote), self, earlier)
         return reading

@@ -11,6 +11,8 @@ from collections import deque
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from haystack_eval_ext.judged._failures import EscapedError
+
 if TYPE_CHECKING:
     import concurrent.futures
     from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -23,21 +25,24 @@ class _LoopThread:
     The loop that lives as long as the process.
 
     A client of an API binds its connections to the loop it was first used on, so that there must be one for ``run`` and
-    ``run_async`` alike. A forked process gets a loop of its own.
+    ``run_async`` alike. A forked process gets a loop of its own, as does a process whose loop's thread has ended.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
         self._process = 0
 
     def loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
-            if self._loop is None or self._process != os.getpid():
+            alive = self._thread is not None and self._thread.is_alive()
+            if self._loop is None or not alive or self._process != os.getpid():
                 self._loop = asyncio.new_event_loop()
                 self._process = os.getpid()
                 LIMITS.clear()
-                threading.Thread(target=self._loop.run_forever, name="haystack-eval-judge", daemon=True).start()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="haystack-eval-judge", daemon=True)
+                self._thread.start()
             return self._loop
 
 
@@ -70,12 +75,30 @@ def wait(coroutine: Coroutine[Any, Any, _T]) -> _T:
         raise
 
 
+async def contained(awaitable: Awaitable[_T]) -> _T:
+    """
+    Await what a user's component does on the loop, which an exit, an interrupt or a cancellation of its own must not
+    end.
+
+    :param awaitable: What to await.
+    :returns: Its result.
+    :raises EscapedError: If it raised what is no Exception.
+    """
+    try:
+        return await awaitable
+    except (Exception, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise EscapedError(error) from None
+
+
 async def in_thread(function: Callable[[], _T]) -> _T:
     """
     Run a blocking function in a daemon thread, which cannot keep the process alive when it hangs.
 
     :param function: What to run.
     :returns: Its result.
+    :raises EscapedError: If it raised what is no Exception, or what a future cannot hold.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[_T] = loop.create_future()
@@ -88,7 +111,8 @@ async def in_thread(function: Callable[[], _T]) -> _T:
         try:
             outcome, value = done.set_result, function()
         except BaseException as error:
-            outcome, value = done.set_exception, error  # type: ignore[assignment]
+            holds = isinstance(error, Exception) and not isinstance(error, StopIteration)
+            outcome, value = done.set_exception, error if holds else EscapedError(error)  # type: ignore[assignment]
         # A loop that was closed in the meantime has nobody who waits.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(settle, outcome, value)
@@ -136,8 +160,7 @@ class Limit:
         :param again: Whether to go before those who wait for their first call: a retry at the end of a run would make
             it longer.
         """
-        if not self._waiting and self._free():
-            self._in_flight += 1
+        if self.take():
             return
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if again:
@@ -152,6 +175,16 @@ class Limit:
             else:
                 self._waiting.remove(place)
             raise
+
+    def take(self) -> bool:
+        """
+        Take a slot if one is free and nobody waits for it.
+
+        :returns: Whether it was taken.
+        """
+        free = not self._waiting and self._free()
+        self._in_flight += free
+        return free
 
     def release(self) -> None:
         """Give a slot back."""
@@ -205,10 +238,9 @@ async def call_within(
     :param cancels: Whether cancelling ends the call; a thread goes on.
     :returns: The call's result.
     :raises TimeoutError: If it took longer.
+    :raises EscapedError: If it raised what is no Exception.
     """
-    task = asyncio.ensure_future(call)
-    # Reading the exception of a call that nobody waits for any more keeps asyncio from complaining.
-    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    task = asyncio.ensure_future(contained(call))
     try:
         done, _ = await asyncio.wait({task}, timeout=seconds)
         if done:
@@ -217,6 +249,8 @@ async def call_within(
         if not task.done():
             release = abandon()
             task.add_done_callback(lambda _: release())
+            # Reading the exception of a call that nobody waits for any more keeps asyncio from complaining.
+            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             if cancels:
                 task.cancel()
     msg = "the call took longer than its time-out"

@@ -32,7 +32,8 @@ class JudgePolicy:
         not count while the service answers others: then only the deadline ends the attempts.
     :param timeout: Seconds that one call may take.
     :param deadline: Seconds from the start of a request's first call until it is given up, waits included.
-    :param min_wait: Seconds of the first wait between attempts, before jitter; each further wait is twice as long.
+    :param min_wait: Seconds of the first wait between attempts, before jitter; each further wait is twice as long. At
+        most ``max_wait``.
     :param max_wait: Seconds of the longest wait, unless the service names a longer one (Retry-After).
     :param votes: How often each verdict is asked for; the majority counts, and the agreement is reported. With a
         generator that always replies the same (temperature 0) more than one vote says nothing.
@@ -44,7 +45,7 @@ class JudgePolicy:
     :param offline: Answer from the cache alone; what it lacks is a failed row.
     :param max_calls: Calls of one run, retries included; rows beyond have the status "not_run". None: no limit.
     :param max_tokens: Tokens of one run, in and out.
-    :param max_cost: Cost of one run, in the currency of ``prices``.
+    :param max_cost: Cost of one run, in the currency of ``prices``, which must name the generator's model or "*".
     :param prices: Price of a million tokens by model: ``{"gpt-x": {"input": 0.4, "output": 1.6}}``; "*" is any other.
     :raises ValueError: If a field is out of its range.
     :raises TypeError: If a field is of the wrong type.
@@ -76,9 +77,15 @@ class JudgePolicy:
                 check_integer(name, getattr(self, name), minimum=0)
         check_choice("structured_output", self.structured_output, get_args(StructuredOutput))
         check_flag("offline", self.offline)
-        if self.cache_path is not None and (not isinstance(self.cache_path, str) or not self.cache_path):
+        if self.min_wait > self.max_wait:
+            msg = f"min_wait must be at most max_wait ({self.max_wait} seconds), but is {self.min_wait}."
+            raise ValueError(msg)
+        if self.cache_path is not None and not isinstance(self.cache_path, str):
             msg = f"cache_path must be the path of a file as text, or None, but is {describe(self.cache_path)}."
             raise TypeError(msg)
+        if self.cache_path is not None and not self.cache_path.strip():
+            msg = "cache_path must be the path of a file, or None for no cache, but is blank."
+            raise ValueError(msg)
         if self.offline and self.cache_path is None:
             msg = "offline answers from the cache alone, but cache_path is None: name the cache's file."
             raise ValueError(msg)
@@ -88,8 +95,8 @@ class JudgePolicy:
             if not is_number(self.max_cost) or self.max_cost < 0:
                 msg = f"max_cost must be a number of at least 0 or None, but is {self.max_cost!r}."
                 raise ValueError(msg)
-            if self.prices is None:
-                msg = "max_cost needs prices, the price of a million tokens by model, but prices is None."
+            if not self.prices:
+                msg = f"max_cost needs prices, the price of a million tokens by model, but prices is {self.prices}."
                 raise ValueError(msg)
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,10 +13,9 @@ from typing import Any
 import yaml
 
 from haystack_eval_ext._parameters import check_choice
+from haystack_eval_ext._text import sendable
 
 _FOLDER = Path(__file__).resolve().parent / "prompts"
-# Half of a surrogate pair, and the null byte: services refuse them.
-_UNSENDABLE = dict.fromkeys((0, *range(55296, 57344)), "�")
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Prompt:
         :param fault: What was wrong with it, in our own words.
         :returns: The text.
         """
-        return f"{dict(self.frame)['again'].strip()} ({fault})\n{self.reply.strip()}"
+        return f"{dict(self.frame)['again'].strip().replace('{fault}', fault)}\n{self.reply.strip()}"
 
     def changed(self, instructions: str | None, examples: list[tuple[Any, Any]] | None) -> Prompt:
         """
@@ -138,16 +137,6 @@ def to_json(value: Any) -> str:
     :returns: JSON.
     """
     return json.dumps(value, ensure_ascii=False)
-
-
-def sendable(text: str) -> str:
-    """
-    Replace what services refuse: lone surrogates and null bytes.
-
-    :param text: Any text.
-    :returns: The text with U+FFFD in their places.
-    """
-    return text.translate(_UNSENDABLE)
 
 
 def sendable_data(value: Any) -> Any:

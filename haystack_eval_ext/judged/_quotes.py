@@ -5,19 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from string import ascii_lowercase
 from typing import Any
 
-from haystack_eval_ext._text import normalize, words
+from haystack_eval_ext._sentences import sentences
+from haystack_eval_ext._text import normalize, sendable, words
 from haystack_eval_ext.judged._failures import ReplyError
-from haystack_eval_ext.judged._forms import Form
-from haystack_eval_ext.judged._prompts import sendable
+from haystack_eval_ext.judged._forms import Form, object_schema, read_by_id
 
 # Apostrophes are one; soft hyphens and other signs that nobody sees are none.
 _ALIKE = str.maketrans(
     dict.fromkeys("\u2018\u2019\u201b\u02bc\u2032`\u00b4", "'") | dict.fromkeys("\u00ad\u200b\u2060\ufeff")
 )
-_AROUND = " \t\r\n.!\"'`*"
+#: Fewer words may stand in any text by chance, unless they are a whole sentence of it.
+_FEWEST_WORDS = 3
+_FEWEST_CHARACTERS = 4
 
 
 class Passage:
@@ -30,16 +31,24 @@ class Passage:
         :param text: The text.
         """
         self._words = _joined(text)
+        self._sentences = {_joined(text), *map(_joined, sentences(text))}
 
     def has(self, quote: str) -> bool:
         """
         Tell whether a quote stands in the text.
 
         :param quote: What the judge quoted.
-        :returns: True if its words, at least one, stand there side by side.
+        :returns: True if its words stand there side by side and are a sentence of the text or, since a word or two
+            prove nothing, at least three words; four characters in scripts without spaces.
         """
         wanted = _joined(quote)
-        return len(wanted) > 1 and wanted in self._words
+        if len(wanted) <= 1 or wanted not in self._words:
+            return False
+        parts = wanted.split()
+        # Only in scripts without spaces are the same two words written together still two.
+        unspaced = any(len(words(part * 2)) > 1 for part in parts)
+        fewest = _FEWEST_CHARACTERS if unspaced else _FEWEST_WORDS
+        return len(parts) >= fewest or wanted in self._sentences
 
 
 def quotes_form(name: str, contexts: Mapping[str, str], stock_name: str) -> Form[dict[str, list[str]]]:
@@ -55,38 +64,15 @@ def quotes_form(name: str, contexts: Mapping[str, str], stock_name: str) -> Form
     :param stock_name: The key of the other form.
     :returns: The form; its reading has at least one id.
     """
-    # "1" is understood as "c1".
-    places = {_plain(one).lstrip(ascii_lowercase): one for one in contexts} | {_plain(one): one for one in contexts}
 
     def read(value: Any) -> dict[str, list[str]]:
-        if not isinstance(value, dict):
-            msg = "it was no object"
-            raise ReplyError(msg)
-        given = value.get(name, value.get(stock_name, value))
-        if not isinstance(given, dict):
-            return _placed(_texts(given), contexts)
-        found: dict[str, list[str]] = {}
-        doubtful: set[str] = set()
-        fault = ReplyError("it had no list for any of the ids asked about")
-        for key, listed in given.items():
-            one = places.get(_plain(key))
-            if one is None:
-                continue
-            try:
-                texts = _texts(listed)
-            except ReplyError as error:
-                fault = error
-                doubtful.add(one)
-                continue
-            if found.setdefault(one, texts) != texts:
-                doubtful.add(one)
-        clear = {one: found[one] for one in contexts if one in found and one not in doubtful}
-        if not clear:
-            raise fault
-        return clear
+        listed = value.get(name, value.get(stock_name)) if isinstance(value, dict) else None
+        if isinstance(listed, list) and not any(isinstance(entry, dict) for entry in listed):
+            return _placed(_texts(listed), contexts)
+        return read_by_id(value, contexts, (name, stock_name), _texts)
 
     texts_schema = {"type": "array", "items": {"type": "string"}}
-    return Form("quotes", _object({name: _object(dict.fromkeys(contexts, texts_schema))}), read)
+    return Form("quotes", object_schema({name: object_schema(dict.fromkeys(contexts, texts_schema))}), read)
 
 
 def located(quotes: Sequence[str], contexts: Mapping[str, str]) -> dict[str, list[str]]:
@@ -113,19 +99,6 @@ def _texts(value: Any) -> list[str]:
         msg = "sentences were not given as a list of texts, [] for none"
         raise ReplyError(msg)
     return [text.strip() for text in value if text.strip()]
-
-
-def _plain(name: str) -> str:
-    return name.strip(_AROUND).casefold()
-
-
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 def _joined(text: str) -> str:

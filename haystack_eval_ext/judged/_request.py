@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A request to a judge: what is sent, and what identifies it."""
+"""A request to a judge: what is sent, and what identifies it. What all requests of a prompt share is made once."""
 
 from __future__ import annotations
 
@@ -13,47 +13,53 @@ from haystack_eval_ext.judged._cache import reply_key
 from haystack_eval_ext.judged._prompts import sendable_data, to_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from haystack_eval_ext.judged._forms import Form
     from haystack_eval_ext.judged._prompts import Prompt
 
 
-class Request:
-    """A question to the judge: two messages, the form of the reply, and the key under which the reply is kept."""
+class Task:
+    """A prompt, to one generator in one run."""
 
-    def __init__(
-        self,
-        prompt: Prompt,
-        data: Mapping[str, Any],
-        form: Form[Any],
-        vote: int,
-        identity: Mapping[str, Any] | None,
-    ) -> None:
+    def __init__(self, prompt: Prompt, identity: Mapping[str, Any] | None, formats: Sequence[str]) -> None:
         """
-        Write the messages.
+        Write the system message.
 
-        :param prompt: The task.
-        :param data: The row's data.
-        :param form: The form of the reply.
-        :param vote: Number of the vote.
+        :param prompt: The prompt.
         :param identity: What decides the generator's replies.
+        :param formats: How it may be told the form of a reply.
         """
         self.prompt = prompt
-        self.form = form
-        self.vote = vote
         self.system = prompt.system()
-        self.user = to_json(sendable_data(data))
+        self.tokens = estimated_tokens(self.system)
         self.key = reply_key(
             {
                 "identity": identity,
+                "formats": formats,
                 "system": self.system,
-                "user": self.user,
-                "schema": form.schema,
                 "prompt": [prompt.name, prompt.version],
-                "vote": vote,
             }
         )
+
+
+class Request:
+    """A question to the judge: two messages, the form of the reply, and the key under which the reply is kept."""
+
+    def __init__(self, task: Task, data: Mapping[str, Any], form: Form[Any], vote: int) -> None:
+        """
+        Write the messages.
+
+        :param task: The task.
+        :param data: The row's data.
+        :param form: The form of the reply.
+        :param vote: Number of the vote.
+        """
+        self.task = task
+        self.form = form
+        self.vote = vote
+        self.user = to_json(sendable_data(data))
+        self.key = reply_key({"task": task.key, "user": self.user, "schema": form.schema, "vote": vote})
 
     def messages(self, fault: str | None) -> list[ChatMessage]:
         """
@@ -62,7 +68,9 @@ class Request:
         :param fault: What was wrong with the last reply, if anything.
         :returns: The system's and the user's.
         """
-        system = self.system if fault is None else f"{self.system}\n\n{self.prompt.again(fault)}"
+        system = self.task.system
+        if fault is not None:
+            system = f"{system}\n\n{self.task.prompt.again(fault)}"
         return [ChatMessage.from_system(system), ChatMessage.from_user(self.user)]
 
     def estimated_tokens(self) -> int:
@@ -71,4 +79,4 @@ class Request:
 
         :returns: The estimate.
         """
-        return estimated_tokens(self.system, self.user)
+        return self.task.tokens + estimated_tokens(self.user) - estimated_tokens()

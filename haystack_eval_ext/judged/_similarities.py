@@ -4,35 +4,60 @@
 
 from __future__ import annotations
 
+import json
 import math
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from haystack_eval_ext._embedding import embed_async, login_refused, takes_documents
+from haystack import logging
+from haystack.core.serialization import component_to_dict
+
+from haystack_eval_ext._embedding import embed_async, login_refused, read_vector, takes_documents, warm_up_async
 from haystack_eval_ext._formulas import cosine
 from haystack_eval_ext._scores import UndefinedScore
+from haystack_eval_ext._text import sendable
+from haystack_eval_ext.judged._base import JudgedEvaluator
+from haystack_eval_ext.judged._cache import CachedReply, OfflineError, ReplyCache, reply_key
 from haystack_eval_ext.judged._failures import JudgeError
 from haystack_eval_ext.judged._limits import in_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from haystack_eval_ext.judged._policy import JudgePolicy
 
+logger = logging.getLogger(__name__)
+
+#: The key of a row's details under which :class:`Pending` waits for the embedder.
+PENDING = "pending"
+
+
+class Pending(NamedTuple):
+    """
+    What a row whose verdicts are known still lacks.
+
+    :param texts: The texts that are compared.
+    :param score: Makes the score and further details of it, with what :meth:`Similarities.of` raises.
+    """
+
+    texts: list[str]
+    score: Callable[[Similarities], tuple[float, dict[str, Any]]]
+
 
 class Similarities:
     """How similar texts are, of which each was embedded once."""
 
-    def __init__(self, vectors: dict[str, NDArray[Any] | None], reasons: dict[str, str | None]) -> None:
+    def __init__(self, vectors: Mapping[str, NDArray[Any] | None], faults: Mapping[str, str]) -> None:
         """
         Keep what became of the texts.
 
         :param vectors: The vector of each text, None where it has none.
-        :param reasons: Why a text has none.
+        :param faults: Why a text has none.
         """
         self._vectors = vectors
-        self._reasons = reasons
+        self._faults = faults
 
     def of(self, one: str, other: str) -> float:
         """
@@ -48,8 +73,7 @@ class Similarities:
             return 0.0
         left, right = self._vectors[one], self._vectors[other]
         if left is None or right is None:
-            msg = f"a text could not be embedded ({self._reasons[one] or self._reasons[other]})"
-            raise JudgeError(msg)
+            raise JudgeError(self._faults.get(one) or self._faults[other])
         if left.size != right.size:
             msg = "the embeddings of two texts have different lengths"
             raise JudgeError(msg)
@@ -60,47 +84,138 @@ class Similarities:
         return max(0.0, value)
 
 
-async def similarities(embedder: Any, texts: Iterable[str], policy: JudgePolicy) -> Similarities:
+async def judge_and_compare(evaluator: Any, rows: list[dict[str, Any]]) -> list[Any]:
     """
-    Embed the texts of all rows, on the judges' loop.
+    Let the judge give its verdicts on all rows, then compare their texts with few calls to the embedder.
 
-    A text embedder's calls may each take the policy's ``timeout``, a document embedder's with many texts its
-    ``deadline``. An embedder repeats failed calls itself, or not. A refused login fails all texts at the first call.
-
-    :param embedder: Any embedder of Haystack.
-    :param texts: The texts, in any order and number.
-    :param policy: How the judge is asked: as many calls of a text embedder are in flight at once.
-    :returns: Their similarities.
+    :param evaluator: A judged evaluator with an ``embedder``, whose rows leave :class:`Pending` in their details.
+    :param rows: The rows.
+    :returns: Their outcomes. What the judge said stays, also where no similarity comes of it.
+    :raises ValueError: If the embedder cannot be prepared, before anything was paid for.
     """
-    different = list(dict.fromkeys(texts))
+    with _Embedder(evaluator.embedder, evaluator.policy) as embedder:
+        if await _must_ask(evaluator, rows):
+            await embedder.prepare()
+        outcomes = await JudgedEvaluator._judge(evaluator, rows)
+        pending = [outcome.details.pop(PENDING, None) for outcome in outcomes]
+        similar = await embedder.similarities(text for one in pending if one is not None for text in one.texts)
+    return [
+        outcome if one is None else _finished(outcome, one, similar)
+        for outcome, one in zip(outcomes, pending, strict=True)
+    ]
+
+
+async def _must_ask(evaluator: Any, rows: list[dict[str, Any]]) -> bool:
+    """Whether the judge is to be paid, so that an embedder that does not work would waste money."""
+    policy = evaluator.policy
+    if policy.offline or policy.cache_path is None or _identity(evaluator.chat_generator) is None:
+        return not policy.offline
+    plan = await evaluator._plan(rows)
+    return bool(plan.calls)
+
+
+def _finished(outcome: Any, pending: Pending, similar: Similarities) -> Any:
     try:
-        vectors, reasons = await embed_async(
-            embedder,
-            different,
-            in_thread=in_thread,
-            at_once=policy.max_concurrency,
-            timeout=policy.deadline if takes_documents(embedder) else policy.timeout,
-        )
-    except Exception as error:
-        if not login_refused(error):
-            raise
-        why = f"{type(error).__name__}: the login was refused"
-        vectors, reasons = [None] * len(different), [why] * len(different)
-    return Similarities(dict(zip(different, vectors, strict=True)), dict(zip(different, reasons, strict=True)))
-
-
-def rescored(outcome: Any, judge: Callable[[], tuple[float, dict[str, Any]]]) -> Any:
-    """
-    The outcome of a row whose score also depends on similarities.
-
-    :param outcome: The outcome after the judge's verdicts.
-    :param judge: The score and further details, with what :meth:`Similarities.of` raises.
-    :returns: The final outcome.
-    """
-    try:
-        score, details = judge()
+        score, details = pending.score(similar)
     except UndefinedScore as reason:
         return outcome._replace(score=math.nan, status="undefined", error=str(reason))
     except JudgeError as error:
         return outcome._replace(score=math.nan, status="error", error=error.reason)
     return outcome._replace(score=score, details={**outcome.details, **details})
+
+
+def _identity(component: Any) -> dict[str, Any] | None:
+    """What decides a component's output: type, parameters without secrets, address. None if it cannot be serialized."""
+    try:
+        data = component_to_dict(component, "component")
+    except Exception:
+        return None
+    # Any other address is among the parameters.
+    unset = data.get("init_parameters", {}).get("api_base_url", "") is None
+    return {"component": data, "base_url": os.environ.get("OPENAI_BASE_URL") if unset else None}
+
+
+class _Embedder:
+    """An embedder beside the cache of the judge's replies, on the judges' loop and inside ``with``."""
+
+    def __init__(self, embedder: Any, policy: JudgePolicy) -> None:
+        self._embedder = embedder
+        self._policy = policy
+        self._cache: ReplyCache | None = None
+        self._prepared = False
+        self._identity = _identity(embedder)
+
+    def __enter__(self) -> _Embedder:
+        policy = self._policy
+        if policy.cache_path is None:
+            return self
+        if self._identity is not None:
+            self._cache = ReplyCache(policy.cache_path, must_exist=policy.offline)
+            return self
+        why = "the embedder cannot be serialized, so that nothing tells which vectors are its own"
+        hint = "Give its key as Secret.from_env_var(...), and functions that can be imported by name"
+        if policy.offline:
+            msg = f"offline answers from the cache alone, but {why}. {hint}."
+            raise ValueError(msg)
+        logger.warning("cache_path keeps no vectors: {why}. {hint}.", why=why, hint=hint)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._cache is not None:
+            self._cache.close()
+
+    async def prepare(self) -> None:
+        if not self._prepared:
+            await warm_up_async(self._embedder, in_thread=in_thread)
+            self._prepared = True
+
+    async def similarities(self, texts: Iterable[str]) -> Similarities:
+        """
+        Embed what the cache lacks.
+
+        A text embedder's calls may each take the policy's ``timeout``, a document embedder's with many texts its
+        ``deadline``. An embedder repeats failed calls itself, or not. A refused login fails all texts at the first
+        call.
+        """
+        vectors = {text: self._cached(text) for text in texts if text.strip()}
+        faults: dict[str, str] = {}
+        missing = [text for text, vector in vectors.items() if vector is None]
+        if missing and self._policy.offline:
+            faults = dict.fromkeys(missing, OfflineError().reason)
+        elif missing:
+            await self.prepare()
+            found, reasons = await self._embed(missing)
+            vectors |= zip(missing, found, strict=True)
+            faults = {
+                text: f"a text could not be embedded ({reason})"
+                for text, reason in zip(missing, reasons, strict=True)
+                if reason is not None
+            }
+        return Similarities(vectors, faults)
+
+    async def _embed(self, texts: list[str]) -> tuple[list[NDArray[Any] | None], list[str | None]]:
+        policy = self._policy
+        try:
+            return await embed_async(
+                self._embedder,
+                texts,
+                in_thread=in_thread,
+                at_once=policy.max_concurrency,
+                timeout=policy.deadline if takes_documents(self._embedder) else policy.timeout,
+                keep=None if self._cache is None else self._keep,
+            )
+        except Exception as error:
+            if not login_refused(error):
+                raise
+            return [None] * len(texts), [f"{type(error).__name__}: the login was refused"] * len(texts)
+
+    def _key(self, text: str) -> str:
+        return reply_key({"embedder": self._identity, "text": sendable(text)})
+
+    def _cached(self, text: str) -> NDArray[Any] | None:
+        found = None if self._cache is None else self._cache.get(self._key(text))
+        return None if found is None else read_vector(json.loads(found.text))
+
+    def _keep(self, text: str, vector: NDArray[Any]) -> None:
+        if self._cache is not None:
+            self._cache.put(self._key(text), CachedReply(json.dumps(vector.tolist()), {}))

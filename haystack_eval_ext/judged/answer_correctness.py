@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from haystack import component
 
-from haystack_eval_ext._embedding import check_embedder, warm_up_async
+from haystack_eval_ext._embedding import check_embedder
 from haystack_eval_ext._formulas import f_beta, share
 from haystack_eval_ext._parameters import is_number
 from haystack_eval_ext._rows import describe
@@ -16,10 +16,9 @@ from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._items import numbered
-from haystack_eval_ext.judged._limits import in_thread
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._references import judged_example, reference_texts
-from haystack_eval_ext.judged._similarities import Similarities, rescored, similarities
+from haystack_eval_ext.judged._similarities import PENDING, Pending, Similarities, judge_and_compare
 
 _DEFAULT_WEIGHTS = (0.75, 0.25)
 
@@ -57,7 +56,8 @@ class AnswerCorrectnessEvaluator(JudgedEvaluator):
 
     Calls per row: one to the judge for each different reference. With ``weights[1]`` above 0 the texts of all rows,
     each different one once, are embedded after that: by one call of a document embedder, which asks in batches itself,
-    or by one call each of a text embedder. `usage` does not count the embedder's tokens.
+    or by one call each of a text embedder. `usage` does not count the embedder's tokens. The policy's
+    cache keeps the vectors, too.
 
     `results` has, of the reference that counts, its text as `reference` (None where there is none), `factual`,
     `precision`, `recall`, `similarity` (None without an embedder), `answer_statements` and `reference_statements` with
@@ -176,7 +176,7 @@ class AnswerCorrectnessEvaluator(JudgedEvaluator):
         return data, {"verdicts": verdicts}
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
-        """The judge's part of the score: the facts, for each reference; :meth:`_judge` adds the similarities."""
+        """The judge's part of the score: the facts, for each reference; similarities wait for the embedder."""
         references = {
             text: found for text in reference_texts(row["ground_truth_answers"]) if (found := sentences(text))
         }
@@ -202,35 +202,15 @@ class AnswerCorrectnessEvaluator(JudgedEvaluator):
             )
 
         judged = await ask.together(*(judge(text, wanted) for text, wanted in references.items()))
-        if self.weights[1]:
-            return Judged(0.0, {"judged": judged})
         best = max(judged, key=lambda one: one.factual)
-        return Judged(best.factual, _details(best, None))
+        details = _details(best, None)
+        if self.weights[1]:
+            texts = [answer, *(one.reference for one in judged)]
+            details[PENDING] = Pending(texts, lambda similar: self._best(similar, answer, judged))
+        return Judged(best.factual, details)
 
     async def _judge(self, rows: list[dict[str, Any]]) -> Any:
-        """Let the judge compare the facts of all rows, then the embedder their meaning, with few calls."""
-        if not self.weights[1]:
-            return await JudgedEvaluator._judge(self, rows)
-        # Before money is spent: a missing key or package raises here.
-        await warm_up_async(self.embedder, in_thread=in_thread)
-        outcomes = await JudgedEvaluator._judge(self, rows)
-        texts = [
-            text
-            for outcome, row in zip(outcomes, rows, strict=True)
-            if "judged" in outcome.details
-            for text in (row["predicted_answers"], *(one.reference for one in outcome.details["judged"]))
-        ]
-        similar = await similarities(self.embedder, texts, self.policy)
-
-        def finished(outcome: Any, answer: str) -> Any:
-            if "judged" not in outcome.details:
-                return outcome
-            judged = outcome.details["judged"]
-            # What the judge said stays, also where no similarity comes of it.
-            kept = outcome._replace(details=_details(max(judged, key=lambda one: one.factual), None))
-            return rescored(kept, lambda: self._best(similar, answer, judged))
-
-        return [finished(outcome, row["predicted_answers"]) for outcome, row in zip(outcomes, rows, strict=True)]
+        return await (judge_and_compare(self, rows) if self.weights[1] else JudgedEvaluator._judge(self, rows))
 
     def _best(self, similar: Similarities, answer: str, judged: list[_Factual]) -> tuple[float, dict[str, Any]]:
         """The score against the reference that it is highest against; one that cannot be compared spoils the row."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from haystack import component
 from pydantic import BaseModel, BeforeValidator, create_model
 
-from haystack_eval_ext._embedding import check_embedder, warm_up_async
+from haystack_eval_ext._embedding import check_embedder
 from haystack_eval_ext._parameters import check_integer
 from haystack_eval_ext._scores import OnUndefined, UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
@@ -16,10 +16,9 @@ from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Ro
 from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._forms import YES_NO, Form, model_form, read_choice
 from haystack_eval_ext.judged._items import numbered
-from haystack_eval_ext.judged._limits import in_thread
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._references import judged_example
-from haystack_eval_ext.judged._similarities import Similarities, rescored, similarities
+from haystack_eval_ext.judged._similarities import PENDING, Pending, Similarities, judge_and_compare
 
 
 class _Generated(BaseModel):
@@ -63,7 +62,7 @@ class AnswerRelevancyEvaluator(JudgedEvaluator):
 
     Calls per row: one to the judge. The texts of all rows, each different one once, are embedded after that: by one
     call of a document embedder, which asks in batches itself, or by one call each of a text embedder. `usage` does not
-    count the embedder's tokens.
+    count the embedder's tokens. The policy's cache keeps the vectors, too.
 
     `results` has `generated_questions`, `noncommittal` (1 or 0 each) and `similarities` for each row; these are empty
     where the answer is noncommittal.
@@ -149,7 +148,7 @@ class AnswerRelevancyEvaluator(JudgedEvaluator):
         return {"answer": inputs["predicted_answers"], "ids": list(questions)}, reply
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
-        """The judge's part of the score: the questions; :meth:`_judge` compares them."""
+        """The judge's part of the score: the questions, which wait for the embedder."""
         answer = row["predicted_answers"]
         if not answer.strip() or not row["questions"].strip():
             msg = f"the {'question' if answer.strip() else 'answer'} has no text"
@@ -158,43 +157,23 @@ class AnswerRelevancyEvaluator(JudgedEvaluator):
         replies = await ask.votes(self._prompt, data, _questions_form(self.n_questions))
         generated = [one for reply in replies for _, one in reply]
         flags = [int(one.noncommittal) for one in generated]
+        questions = [one.question.strip() for one in generated]
         details: dict[str, Any] = {
-            "generated_questions": [one.question.strip() for one in generated],
+            "generated_questions": questions,
             "noncommittal": flags,
             "similarities": [],
         }
         if len(replies) > 1:
             details["agreement"] = max(sum(flags), len(flags) - sum(flags)) / len(flags)
+        if not _is_noncommittal(flags):
+            asked = row["questions"]
+            details[PENDING] = Pending([asked, *questions], lambda similar: _compare(similar, asked, questions))
         return Judged(0.0, details)
 
     async def _judge(self, rows: list[dict[str, Any]]) -> Any:
-        """Let the judge write the questions of all rows, then compare them with few calls to the embedder."""
-        # Before money is spent: a missing key or package raises here.
-        await warm_up_async(self.embedder, in_thread=in_thread)
-        outcomes = await JudgedEvaluator._judge(self, rows)
-        similar = await similarities(
-            self.embedder,
-            [
-                text
-                for outcome, row in zip(outcomes, rows, strict=True)
-                if _is_compared(outcome)
-                for text in (row["questions"], *outcome.details["generated_questions"])
-            ],
-            self.policy,
-        )
-
-        def finished(outcome: Any, question: str) -> Any:
-            if not _is_compared(outcome):
-                return outcome
-            return rescored(outcome, lambda: _compare(similar, question, outcome.details))
-
-        return [finished(outcome, row["questions"]) for outcome, row in zip(outcomes, rows, strict=True)]
+        return await judge_and_compare(self, rows)
 
 
-def _is_compared(outcome: Any) -> bool:
-    return outcome.status == "scored" and not _is_noncommittal(outcome.details["noncommittal"])
-
-
-def _compare(similar: Similarities, question: str, details: dict[str, Any]) -> tuple[float, dict[str, Any]]:
-    values = [similar.of(question, generated) for generated in details["generated_questions"]]
+def _compare(similar: Similarities, question: str, generated: list[str]) -> tuple[float, dict[str, Any]]:
+    values = [similar.of(question, one) for one in generated]
     return sum(values) / len(values), {"similarities": values}

@@ -14,9 +14,8 @@ from haystack_eval_ext._scores import OnUndefined, UndefinedScore
 from haystack_eval_ext.judged._ask import Ask, Verdicts
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._citations import Statement, cited_statements
-from haystack_eval_ext.judged._items import numbered
+from haystack_eval_ext.judged._items import judged_example, numbered
 from haystack_eval_ext.judged._policy import JudgePolicy
-from haystack_eval_ext.judged._references import judged_example
 from haystack_eval_ext.judged._sockets import SOCKETS, SOURCES
 
 _SCORES = ("f1", "recall", "precision")

@@ -16,8 +16,8 @@ from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined, UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
-from haystack_eval_ext.judged._failures import JudgeError, TruncatedReplyError
-from haystack_eval_ext.judged._items import numbered
+from haystack_eval_ext.judged._forms import Form
+from haystack_eval_ext.judged._items import example_texts, numbered
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._quotes import Passage, located, quotes_form
 
@@ -31,8 +31,9 @@ class ContextRelevanceEvaluator(JudgedEvaluator):
     Scores whether the contexts of a question help to answer it. From 0 to 1, higher is better.
 
     The judge quotes, for each context, the sentences that are needed to answer the question. A quote counts if its
-    words stand in that context side by side; case, white space, punctuation and Unicode form are free. A context is
-    relevant if at least one quote counts. The score is 1 if any context is relevant, else 0, as in Haystack's own
+    words stand in that context side by side, and are a sentence of it or at least three words (four characters in
+    scripts without spaces); case, white space, punctuation and Unicode form are free. A context is relevant if at least
+    one quote counts. The score is 1 if any context is relevant, else 0, as in Haystack's own
     evaluator; with ``score_by="share"`` it is the number of relevant contexts divided by the number of contexts that
     are not blank. Without contexts it is 0, and no call is made. Without a question it is undefined.
 
@@ -117,17 +118,13 @@ class ContextRelevanceEvaluator(JudgedEvaluator):
         )
 
     def _convert_example(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> tuple[Any, Any]:
-        for name, texts in (("contexts", inputs["contexts"]), (_STOCK_KEY, outputs[_STOCK_KEY])):
-            if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-                msg = f"examples: {name!r} of an example must be a list of texts."
-                raise ValueError(msg)
-        contexts, statements = numbered("c", inputs["contexts"]), outputs[_STOCK_KEY]
+        contexts, statements = numbered("c", example_texts(inputs, "contexts")), example_texts(outputs, _STOCK_KEY)
         found = located(statements, contexts)
         if len(contexts) == 1:
             # Where there is but one place, a sentence in other words belongs there all the same.
             found = dict.fromkeys(contexts, statements)
         elif any(not any(statement in texts for texts in found.values()) for statement in statements):
-            msg = "examples: a sentence in 'relevant_statements' of an example stands in none of its contexts."
+            msg = "a text in 'relevant_statements' stands in none of its contexts as a sentence or three words."
             raise ValueError(msg)
         return {"question": inputs["questions"], "contexts": contexts}, {_KEY: found}
 
@@ -139,7 +136,16 @@ class ContextRelevanceEvaluator(JudgedEvaluator):
         contexts = numbered("c", [row["contexts"][place] for place in places])
         if not contexts:
             return Judged(0.0, {**self._empty_details, "relevant_contexts": [0] * len(row["contexts"]), "share": 0.0})
-        votes = await ask.together(*(self._quotes(ask, question, contexts, vote) for vote in range(self.policy.votes)))
+
+        def form_of(part: Mapping[str, str]) -> Form[dict[str, list[str]]]:
+            return quotes_form(_KEY, part, _STOCK_KEY)
+
+        votes = await ask.together(
+            *(
+                ask.cover(self._prompt, {"question": question}, "contexts", contexts, form_of, vote)
+                for vote in range(self.policy.votes)
+            )
+        )
         relevant = [0] * len(row["contexts"])
         counted: dict[str, None] = {}
         dropped: dict[str, None] = {}
@@ -163,29 +169,3 @@ class ContextRelevanceEvaluator(JudgedEvaluator):
         if len(votes) > 1:
             details["agreement"] = sum(agreements) / len(agreements)
         return Judged(part if self.score_by == "share" else float(any(relevant)), details)
-
-    async def _quotes(self, ask: Ask, question: str, contexts: Mapping[str, str], vote: int) -> dict[str, list[str]]:
-        """The judge's quotes for every context; what a reply leaves out, or cuts off, is asked for again, alone."""
-        found: dict[str, list[str]] = {}
-        missing = dict(contexts)
-        for _ in range(self.policy.max_attempts):
-            try:
-                reply = await ask.read(
-                    self._prompt,
-                    {"question": question, "contexts": missing},
-                    quotes_form(_KEY, missing, _STOCK_KEY),
-                    vote,
-                )
-            except TruncatedReplyError:
-                if len(missing) == 1:
-                    raise
-                names = list(missing)
-                for half in (names[: len(names) // 2], names[len(names) // 2 :]):
-                    found |= await self._quotes(ask, question, {name: missing[name] for name in half}, vote)
-            else:
-                found |= reply
-            missing = {name: context for name, context in contexts.items() if name not in found}
-            if not missing:
-                return found
-        msg = f"the judge passed over {len(missing)} of {len(contexts)} contexts in {self.policy.max_attempts} rounds"
-        raise JudgeError(msg)

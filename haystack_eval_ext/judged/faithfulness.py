@@ -13,24 +13,19 @@ from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
-from haystack_eval_ext.judged._forms import YES_NO, OwnItems, read_choice
-from haystack_eval_ext.judged._items import numbered, statements_of
+from haystack_eval_ext.judged._items import example_texts, judged_example, numbered, statements_of
 from haystack_eval_ext.judged._policy import JudgePolicy
 
 
-def _stock_reply(value: Any) -> OwnItems | None:
-    """A reply in the form of Haystack's own evaluator, whose judge names statements of its own."""
+def _stock_scores(value: Any) -> list[Any] | None:
+    """The verdicts of a reply in the form of Haystack's own evaluator, one for each statement that it repeats."""
     if not isinstance(value, dict) or not {"statements", "statement_scores"} <= value.keys():
         return None
     statements, scores = value["statements"], value["statement_scores"]
     if not isinstance(statements, list) or not isinstance(scores, list) or len(statements) != len(scores):
         msg = "'statements' and 'statement_scores' were not two lists of equal length"
         raise ReplyError(msg)
-    if not all(isinstance(statement, str) for statement in statements):
-        msg = "'statements' were not all texts"
-        raise ReplyError(msg)
-    texts = numbered("s", statements)
-    return OwnItems(texts, {name: read_choice(score, YES_NO) for name, score in zip(texts, scores, strict=True)})
+    return scores
 
 
 @component
@@ -41,6 +36,12 @@ class FaithfulnessEvaluator(JudgedEvaluator):
     The score is the number of the answer's statements that the judge finds supported by the contexts, divided by the
     number of its statements. An answer without text is undefined. Without contexts nothing is supported: 0, and no
     call is made. A refusal is a statement that no context supports.
+
+    Every sentence counts, also one that claims nothing, such as "Hope this helps!" or a question back: no context
+    supports it, and it lowers the score. ``statements="extracted"`` leaves such sentences out.
+
+    A reply in the form of Haystack's own evaluator is read if it has a verdict for each of the statements asked about,
+    in their order; else it is asked for again.
 
     Calls per row: one, with the answer's sentences as its statements; two with ``statements="extracted"``, where the
     judge first breaks the answer into short statements that can be understood alone.
@@ -117,14 +118,14 @@ class FaithfulnessEvaluator(JudgedEvaluator):
         )
 
     def _convert_example(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> tuple[Any, Any]:
-        statements = numbered("s", outputs["statements"])
+        statements = numbered("s", example_texts(outputs, "statements"))
         data = {
             "question": inputs["questions"],
             "answer": inputs["predicted_answers"],
-            "contexts": numbered("c", inputs["contexts"]),
+            "contexts": numbered("c", example_texts(inputs, "contexts")),
             "statements": statements,
         }
-        return data, {"verdicts": dict(zip(statements, outputs["statement_scores"], strict=True))}
+        return data, {"verdicts": judged_example(outputs, "statement_scores", statements)}
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         question, answer = row["questions"], row["predicted_answers"]
@@ -138,11 +139,10 @@ class FaithfulnessEvaluator(JudgedEvaluator):
         if not contexts:
             return Judged(0.0, {"statements": statements, "statement_scores": [0] * len(statements)})
         data = {"question": question, "answer": answer, "contexts": numbered("c", contexts)}
-        verdicts = await ask.verdicts(self._prompt, data, "statements", numbered("s", statements), own=_stock_reply)
-        if not verdicts.labels:
-            raise UndefinedScore(self._undefined_reason)
+        items = numbered("s", statements)
+        verdicts = await ask.verdicts(self._prompt, data, "statements", items, in_order=_stock_scores)
         supported = [int(verdict) for verdict in verdicts.labels.values()]
-        details: dict[str, Any] = {"statements": list(verdicts.items.values()), "statement_scores": supported}
+        details: dict[str, Any] = {"statements": statements, "statement_scores": supported}
         if verdicts.agreement is not None:
             details["agreement"] = verdicts.agreement
         return Judged(share(supported), details)

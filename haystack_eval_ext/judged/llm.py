@@ -17,13 +17,14 @@ from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.judged._ask import Ask
-from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row, read_examples
+from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row, check_instructions
 from haystack_eval_ext.judged._failures import ReplyError
-from haystack_eval_ext.judged._forms import Form
-from haystack_eval_ext.judged._outputs import Choices, Output, Typed, read_outputs
+from haystack_eval_ext.judged._forms import Form, object_schema
+from haystack_eval_ext.judged._items import read_examples
+from haystack_eval_ext.judged._llm_inputs import as_json, check_name, read_inputs, socket_of
+from haystack_eval_ext.judged._llm_outputs import Choices, Output, Typed, read_outputs
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._prompts import Prompt, languages, own_prompt
-from haystack_eval_ext.judged._values import as_json, check_name, read_inputs, socket_of
 
 
 @component
@@ -124,9 +125,7 @@ class LLMEvaluator(JudgedEvaluator):
         :raises ValueError: If a parameter does not fit; the message names the entry.
         :raises TypeError: If something is of the wrong type.
         """
-        if not isinstance(instructions, str) or not instructions.strip():
-            msg = f"instructions must be a text, but is {'empty' if instructions == '' else describe(instructions)}."
-            raise ValueError(msg)
+        check_instructions(instructions)
         check_choice("language", language, languages())
         self.inputs = read_inputs(inputs)
         self._inputs = tuple(name for name, _ in self.inputs)
@@ -252,13 +251,7 @@ def _form(outputs: dict[str, Output]) -> Form[dict[str, Any]]:
                 raise ReplyError(msg) from None
         return found
 
-    schema = {
-        "type": "object",
-        "properties": {name: output.schema for name, output in outputs.items()},
-        "required": list(outputs),
-        "additionalProperties": False,
-    }
-    return Form("outputs", schema, read)
+    return Form("outputs", object_schema({name: output.schema for name, output in outputs.items()}), read)
 
 
 def _decide(outputs: dict[str, Output], votes: list[dict[str, Any]]) -> tuple[dict[str, Any], float | None]:

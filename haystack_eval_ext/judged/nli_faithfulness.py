@@ -7,7 +7,7 @@ import math
 from typing import Any, Literal
 
 import numpy as np
-from haystack import Document, component, default_from_dict, default_to_dict
+from haystack import Document, component
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from haystack.utils import ComponentDevice
 from haystack.utils.auth import Secret
@@ -19,9 +19,10 @@ from haystack_eval_ext._parameters import check_choice, check_flag, check_intege
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined, aggregate, check_on_undefined, report_failed, report_undefined
 from haystack_eval_ext._sentences import sentences
+from haystack_eval_ext._serialization import Serialized
+from haystack_eval_ext._text import sendable
 from haystack_eval_ext.judged._nli import EntailmentModel, Pair
 from haystack_eval_ext.judged._progress import progress
-from haystack_eval_ext.judged._prompts import sendable
 from haystack_eval_ext.judged._sockets import judged_rows
 
 Contexts = list[list[str]] | list[list[Document]] | list[Document]
@@ -31,7 +32,7 @@ _SHORTEST = 32
 
 
 @component
-class NLIFaithfulnessEvaluator(LoadedOnce):
+class NLIFaithfulnessEvaluator(LoadedOnce, Serialized):
     """
     Scores how much of an answer a model finds entailed by the contexts. From 0 to 1, higher is better.
 
@@ -122,37 +123,6 @@ class NLIFaithfulnessEvaluator(LoadedOnce):
         self.progress_bar = progress_bar
         # No super(): the decorator rebuilds the class.
         LoadedOnce.__init__(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """
-        Serialize this component to a dictionary.
-
-        :returns: The dictionary.
-        :raises ValueError: If the token was given as text instead of the name of an environment variable.
-        """
-        return default_to_dict(
-            self,
-            model=self.model,
-            batch_size=self.batch_size,
-            device=self.device,
-            token=self.token,
-            label=self.label,
-            threshold=self.threshold,
-            score_by=self.score_by,
-            max_length=self.max_length,
-            on_undefined=self.on_undefined,
-            progress_bar=self.progress_bar,
-        )
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "NLIFaithfulnessEvaluator":
-        """
-        Make a component from its dictionary.
-
-        :param data: What :meth:`to_dict` returned.
-        :returns: The component.
-        """
-        return default_from_dict(cls, data)
 
     def warm_up(self) -> None:
         """

@@ -13,8 +13,8 @@ from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.judged._ask import Ask, Verdicts
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
+from haystack_eval_ext.judged._items import shown
 from haystack_eval_ext.judged._policy import JudgePolicy
-from haystack_eval_ext.judged._shown import shown
 
 _VERDICTS = ("first", "second", "tie")
 _WINNERS = ("predicted", "other", "tie")

@@ -12,6 +12,7 @@ from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined, UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
+from haystack_eval_ext.judged._items import example_verdict
 from haystack_eval_ext.judged._policy import JudgePolicy
 
 
@@ -111,7 +112,7 @@ class RefusalEvaluator(JudgedEvaluator):
 
     def _convert_example(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> tuple[Any, Any]:
         data = {"question": inputs["questions"], "answers": {"a1": inputs["predicted_answers"]}}
-        return data, {"verdicts": {"a1": outputs["declines"]}}
+        return data, {"verdicts": {"a1": example_verdict(outputs, "declines")}}
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         answer = row["predicted_answers"]

@@ -14,10 +14,10 @@ from haystack_eval_ext._scores import OnUndefined, UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
-from haystack_eval_ext.judged._forms import Form, read_choice
+from haystack_eval_ext.judged._forms import Form, object_schema, read_choice
+from haystack_eval_ext.judged._items import shown
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._prompts import Prompt, to_json
-from haystack_eval_ext.judged._shown import shown
 
 _Input = Literal["questions", "contexts", "predicted_answers", "ground_truth_answers"]
 _INPUTS = ("questions", "contexts", "predicted_answers", "ground_truth_answers")
@@ -152,13 +152,15 @@ class RubricEvaluator(JudgedEvaluator):
         if self.reasons:
             # Before the level, so that the level can follow from it.
             reply = reply.replace("{", '{"reason": "...", ', 1)
-        return replace(prompt, instructions=f"{prompt.instructions.strip()}\n{to_json(task)}", reply=reply)
+        # The line before the criteria stays, whatever the instructions are.
+        instructions = f"{prompt.instructions.strip()}\n{dict(prompt.frame)['task'].strip()}\n{to_json(task)}"
+        return replace(prompt, instructions=instructions, reply=reply)
 
     def _convert_example(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> tuple[Any, Any]:
         level = outputs["level"]
         if type(level) is not int or not self._lowest_level <= level <= self._highest_level:
             msg = (
-                f"An example's level must be an integer from {self._lowest_level} to {self._highest_level}, but is "
+                f"level must be an integer from {self._lowest_level} to {self._highest_level}, but is "
                 f"{level if type(level) is int else describe(level)}."
             )
             raise ValueError(msg)
@@ -193,13 +195,7 @@ class RubricEvaluator(JudgedEvaluator):
 
         properties: dict[str, Any] = {"reason": {"type": "string"}} if self.reasons else {}
         properties["level"] = {"type": "integer", "enum": levels}
-        schema = {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
-        return Form("grade", schema, read)
+        return Form("grade", object_schema(properties), read)
 
 
 def _has_text(value: str | dict[str, str]) -> bool:

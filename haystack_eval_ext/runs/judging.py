@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from haystack import Pipeline
 
+from haystack_eval_ext._embedding import check_embedder, warm_up_async
 from haystack_eval_ext.judged._account import Budget, check_prices, sum_of
 from haystack_eval_ext.judged._base import JudgedEvaluator
-from haystack_eval_ext.judged._generator import check_generator
+from haystack_eval_ext.judged._generator import Generator, check_generator
+from haystack_eval_ext.judged._limits import in_thread, wait
 from haystack_eval_ext.runs._feeding import EvaluationError, plan_inputs
 from haystack_eval_ext.runs._lines import FilePath
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from haystack_eval_ext.judged._plan import Plan
     from haystack_eval_ext.runs.dataset import Dataset
@@ -33,6 +35,7 @@ class JudgeSettings:
     What a run says about all of its judges; None leaves to each evaluator what its own policy says.
 
     :param generator: A ChatGenerator in place of each evaluator's own.
+    :param embedder: An embedder in place of that of each evaluator that has one.
     :param cache_path: The file that keeps the replies.
     :param offline: Answer from the cache alone.
     :param max_calls: Calls of the whole run.
@@ -43,6 +46,7 @@ class JudgeSettings:
     """
 
     generator: Any = None
+    embedder: Any = None
     cache_path: str | None = None
     offline: bool = False
     max_calls: int | None = None
@@ -87,6 +91,9 @@ def set_judges(pipeline: Pipeline, settings: JudgeSettings) -> None:
             msg = "No component of the pipeline asks a judge: leave the options for judges away."
             raise EvaluationError(msg)
         return
+    if settings.embedder is not None and not any(map(_has_embedder, components.values())):
+        msg = "No component of the pipeline that asks a judge has an embedder: leave the option for embedders away."
+        raise EvaluationError(msg)
     budget = None
     if settings.limited:
         budget = Budget(settings.max_calls, settings.max_tokens, settings.max_cost, settings.prices)
@@ -107,6 +114,38 @@ def set_judges(pipeline: Pipeline, settings: JudgeSettings) -> None:
         component.progress_bar = component.progress_bar and settings.progress_bar
         if settings.generator is not None:
             component.chat_generator = settings.generator
+        if settings.embedder is not None and _has_embedder(component):
+            component.embedder = settings.embedder  # type: ignore[attr-defined]
+
+
+def _has_embedder(component: Any) -> bool:
+    """Not where its weight is 0."""
+    return getattr(component, "embedder", None) is not None and all(getattr(component, "weights", ()))
+
+
+def prepare_judges(pipeline: Pipeline) -> None:
+    """
+    Prepare what the judges of a pipeline ask, so that a missing key of the last one wastes no call to the first.
+
+    Where a cache keeps the replies nothing is wasted, and perhaps nothing asked: there each is prepared when needed.
+
+    :param pipeline: The pipeline.
+    :raises EvaluationError: If a generator or an embedder cannot be prepared; the message has its words.
+    """
+    for name, component in judged_components(pipeline).items():
+        if component.policy.cache_path is not None:
+            continue
+        try:
+            wait(Generator(component.chat_generator).warm_up())
+        except Exception as error:
+            msg = f"{name}: the chat generator could not be prepared: {error} Nothing was asked."
+            raise EvaluationError(msg) from error
+        try:
+            if _has_embedder(component):
+                wait(warm_up_async(component.embedder, in_thread=in_thread))  # type: ignore[attr-defined]
+        except ValueError as error:
+            msg = f"{name}: {error}"
+            raise EvaluationError(msg) from error
 
 
 def load_generator(path: FilePath) -> Any:
@@ -117,28 +156,41 @@ def load_generator(path: FilePath) -> Any:
     :returns: The generator.
     :raises PipelineFileError: If it cannot be loaded, or is no ChatGenerator.
     """
+    return _load_component(path, check_generator, "ChatGenerator", "generators.chat.openai.OpenAIChatGenerator")
+
+
+def load_embedder(path: FilePath) -> Any:
+    """
+    Load an embedder likewise.
+
+    :param path: The file.
+    :returns: The embedder.
+    :raises PipelineFileError: If it cannot be loaded, or is no embedder.
+    """
+    return _load_component(
+        path, check_embedder, "embedder", "embedders.openai_document_embedder.OpenAIDocumentEmbedder"
+    )
+
+
+def _load_component(path: FilePath, check: Callable[[Any], None], kind: str, example: str) -> Any:
+    article = "an" if kind == "embedder" else "a"
+    form = f"Expected {article} {kind}: 'type: haystack.components.{example}' and its 'init_parameters'."
     text = read_pipeline_text(path)
     name = os.path.basename(os.fspath(path))
     try:
         data = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise PipelineFileError([f"{name}: not valid YAML. {_GENERATOR_FORM}"]) from error
+        raise PipelineFileError([f"{name}: not valid YAML. {form}"]) from error
     if not isinstance(data, dict) or not isinstance(data.get("type"), str):
-        raise PipelineFileError([f"{name}: no 'type' at the top. {_GENERATOR_FORM}"])
+        raise PipelineFileError([f"{name}: no 'type' at the top. {form}"])
     component = {"type": data["type"], "init_parameters": data.get("init_parameters") or {}}
     pipeline = load_pipeline(yaml.safe_dump({"components": {"judge": component}, "connections": []}), name)
-    generator = pipeline.get_component("judge")
+    loaded = pipeline.get_component("judge")
     try:
-        check_generator(generator)
+        check(loaded)
     except TypeError as error:
-        raise PipelineFileError([f"{name}: {data['type']} is no ChatGenerator. {_GENERATOR_FORM}"]) from error
-    return generator
-
-
-_GENERATOR_FORM = (
-    "Expected a ChatGenerator: 'type: haystack.components.generators.chat.openai.OpenAIChatGenerator' and its "
-    "'init_parameters'."
-)
+        raise PipelineFileError([f"{name}: {data['type']} is no {kind}. {form}"]) from error
+    return loaded
 
 
 def load_prices(path: FilePath) -> Prices:

@@ -14,10 +14,9 @@ from typing import Any
 from haystack_eval_ext._parameters import is_number
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext.judged._failures import ReplyError
-from haystack_eval_ext.judged._forms import YES_NO, read_choice
+from haystack_eval_ext.judged._forms import AROUND, YES_NO, read_choice
 
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
-_AROUND = " \t\r\n.!\"'`*"
 _TRUTH_WORDS = {True: ("yes", "true"), False: ("no", "false")}
 #: The words that name a type, with its JSON schema and what the judge is shown.
 _TYPES: dict[str, tuple[dict[str, Any], str]] = {
@@ -316,10 +315,10 @@ def _checked_choices(place: str, choices: list[Any]) -> list[Any]:
         raise ValueError(msg)
     flags = [choice for choice in choices if isinstance(choice, bool)]
     for number, choice in enumerate(choices):
-        if not (isinstance(choice, bool) or is_number(choice) or (isinstance(choice, str) and choice.strip(_AROUND))):
+        if not (isinstance(choice, bool) or is_number(choice) or (isinstance(choice, str) and choice.strip(AROUND))):
             msg = f"{place}[{number}] must be a word or a finite number, but is {describe(choice)}."
             raise ValueError(msg)
-    plain = [str(choice).strip(_AROUND).casefold() for choice in choices]
+    plain = [str(choice).strip(AROUND).casefold() for choice in choices]
     if len(set(plain)) < len(plain) or (flags and len(flags) != len(choices)):
         msg = f"{place} must hold values that differ by more than case and punctuation; True stands beside False alone."
         raise ValueError(msg)
@@ -346,14 +345,14 @@ def _checked_scores(choices: list[Any], scores: Any) -> dict[str, float | None]:
 
 def _looks_like_number(value: Any) -> bool:
     if isinstance(value, str):
-        return _NUMBER.fullmatch(value.strip(_AROUND)) is not None
+        return _NUMBER.fullmatch(value.strip(AROUND)) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _read_number(value: Any) -> float:
     if _looks_like_number(value):
         if isinstance(value, str):
-            number = float(value.strip(_AROUND))
+            number = float(value.strip(AROUND))
             value = int(number) if number.is_integer() and "." not in value else number
         if is_number(value):
             return value
