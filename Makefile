@@ -63,7 +63,7 @@ serves = $(1)/bin/python -c '' 2>/dev/null && grep -qsF "$(CURDIR)/$(1)" $(1)/bi
 
 .PHONY: help
 help:
-	@echo "demo         evaluate the example corpus at two settings and print both tables"
+	@echo "demo         run, score, diagnose and compare two RAG pipelines over the example corpus"
 	@echo "test         lint, types and the tests"
 	@echo "fmt          format the code and repair what ruff can repair"
 	@echo "lint types   one part of 'test'"

@@ -78,7 +78,7 @@ from haystack_eval_ext.runs.evaluation import (
     single_evaluator,
     takes_batches,
 )
-from haystack_eval_ext.runs.judging import plan_judges, set_judges
+from haystack_eval_ext.runs.judging import judged_components, plan_judges, set_judges
 from haystack_eval_ext.runs.run import load_run
 from haystack_eval_ext.runs.trec import align, read_qrels, read_run
 
@@ -247,7 +247,9 @@ def run(
             else:
                 source = Path(pipeline) if Path(pipeline).is_file() else _shipped(pipeline)
                 loaded = load_pipeline(read_pipeline_text(source), source.name)
-            set_judges(loaded, settings)
+            # Prices alone may be those of the RAG pipeline.
+            priced = rag is not None and not judged_components(loaded)
+            set_judges(loaded, replace(settings, prices=None) if priced else settings)
             folder = None if out is None else run_folder(out, force=force)
             name = data.name if folder is None else folder.name
             mapping, note = _mapping(maps), ""
@@ -262,7 +264,14 @@ def run(
                         found = api.evaluate(loaded, dataset, name=name, mapping=mapping)
                     else:
                         found = run_rag(
-                            loaded, dataset, options, out=folder, mapping=mapping, settings=settings, force=force
+                            loaded,
+                            dataset,
+                            options,
+                            out=folder,
+                            mapping=mapping,
+                            settings=settings,
+                            force=force,
+                            texts=not no_texts,
                         )
             except EvaluationError as error:
                 hint = "" if isinstance(error, UnfedSocketError) and source is None else _HINTS.get(type(error), "")

@@ -152,6 +152,7 @@ def run_rag(
     mapping: dict[str, str],
     settings: JudgeSettings,
     force: bool,
+    texts: bool,
 ) -> EvaluationRun:
     """
     Run a RAG pipeline over the questions and score what it gives.
@@ -163,6 +164,7 @@ def run_rag(
     :param mapping: Columns by socket of the evaluation pipeline.
     :param settings: Those of the judges, with prices and progress.
     :param force: Whether to replace a run.
+    :param texts: False keeps ids and scores only.
     :returns: The run.
     :raises UserError: If an option cannot be read.
     """
@@ -188,6 +190,7 @@ def run_rag(
         max_failures=options.max_failures,
         retry_failed=options.retry_failed,
         progress=settings.progress_bar,
+        texts=texts,
         replace_run=force,
     )
 

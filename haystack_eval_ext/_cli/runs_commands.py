@@ -84,7 +84,7 @@ def compare(
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The folder of a run, or a baseline file.")],
     common: Annotated[bool, typer.Option("--common", help="Compare the questions that both have.")] = False,
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare the means of different questions.")] = False,
-    rejudge: Annotated[bool, typer.Option("--rejudge", help="Not yet: score both anew.")] = False,
+    rejudge: Annotated[bool, typer.Option("--rejudge", help="Score both anew with the pipeline of NEW first.")] = False,
     by: Annotated[
         list[str], typer.Option("--by", metavar="TAG", help="Also for the rows of a tag; * for each; repeatable.")
     ] = [],  # noqa: B006 - typer hands a new list to each call
@@ -108,12 +108,6 @@ def compare(
 ) -> None:
     """Compare two runs over the same questions; with --fail-if the exit code is a verdict."""
     with reported(debug=debug):
-        if rejudge:
-            msg = (
-                "--rejudge is not there yet. Score both runs anew with one evaluation pipeline (haystack-eval run EVAL "
-                "--data RUN --out NEW_RUN) and compare the new runs."
-            )
-            raise UserError(msg)
         if common and unpaired:
             msg = "--common and --unpaired exclude each other: the first pairs the shared questions, the second none."
             raise UserError(msg)
@@ -128,9 +122,10 @@ def compare(
                 unpaired=unpaired,
                 seed=seed,
                 confidence=confidence,
-                margins=_margins(margins, [name for name in after.metrics if name in before.metrics]),
+                margins=_margins(margins, _compared(before, after, rejudge=rejudge)),
                 by=by or None,
                 changed=changed,
+                rejudge=rejudge,
             )
         except ComparisonError as error:
             raise UserError(_with_options(str(error))) from error
@@ -280,6 +275,13 @@ def _targets(files: dict[str, Path | None], inputs: list[Path], *, force: bool) 
 def _holds(source: Path, file: Path) -> bool:
     inside = source.is_dir() and file.resolve().parent == source.resolve() and file.name in OUR_FILES
     return inside or file.resolve() == source.resolve()
+
+
+def _compared(before: EvaluationRun, after: EvaluationRun, *, rejudge: bool) -> list[str]:
+    """The metrics of a comparison; stages of retrieval are not scored anew."""
+    if rejudge:
+        return [name for name in after.metrics if "/" not in name]
+    return [name for name in after.metrics if name in before.metrics]
 
 
 def _margins(given: list[str], names: list[str]) -> dict[str, float]:

@@ -22,7 +22,7 @@ except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 ROWS = "rows.jsonl"
 MANIFEST = "harness.json"
@@ -43,14 +43,19 @@ class RowLog:
     :param folder: The folder; made if it is not there.
     :param manifest: What decides the answers, by name; a run is only resumed with the same.
     :param retry_failed: Forget rows that failed, so that they are asked again.
+    :param forget: Files of a finished run in the folder, which is replaced: gone before the first row is written.
     :raises HarnessError: If the folder holds another run or a broken one, or another process writes into it.
     """
 
-    def __init__(self, folder: Path, manifest: Mapping[str, Any], *, retry_failed: bool = False) -> None:
+    def __init__(
+        self, folder: Path, manifest: Mapping[str, Any], *, retry_failed: bool = False, forget: Iterable[str] = ()
+    ) -> None:
         self.path = folder / ROWS
         self._synced = time.monotonic()
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            for name in forget:
+                (folder / name).unlink(missing_ok=True)
             known = _check_manifest(folder, manifest)
             if not known:
                 write_strict_json(folder / MANIFEST, {"format": FORMAT, **manifest})

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The verbs for Python: evaluate, compare, check, agree; runs are kept, loaded, and written as baselines.
+The verbs for Python: run_rag, evaluate, compare, check, agree; runs are kept, loaded, and written as baselines.
 
 ```python
 from haystack import Document
@@ -31,34 +31,29 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from haystack import Pipeline
-
-from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext.runs import comparison as comparing
 from haystack_eval_ext.runs import gate
 from haystack_eval_ext.runs._agreement import Agreement
-from haystack_eval_ext.runs._faults import describe_fault
+from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs._people import agree
+from haystack_eval_ext.runs._rescoring import evaluate_again, rejudged
 from haystack_eval_ext.runs._run_files import MANIFEST, check_folder
 from haystack_eval_ext.runs.comparison import Comparison, ComparisonError, ScoredRun
 from haystack_eval_ext.runs.dataset import Dataset, read_dataset
-from haystack_eval_ext.runs.evaluation import (
-    Evaluation,
-    EvaluationError,
-    evaluate_pipeline,
-    load_pipeline,
-    read_pipeline_text,
-)
+from haystack_eval_ext.runs.evaluation import evaluate_pipeline
 from haystack_eval_ext.runs.gate import Condition, GateResult, exit_code, overall_outcome
+from haystack_eval_ext.runs.judging import JudgeSettings
 from haystack_eval_ext.runs.making import make_run
-from haystack_eval_ext.runs.records import RUN_STATUS
+from haystack_eval_ext.runs.rag import RagOptions, evaluate_rag, open_target
 from haystack_eval_ext.runs.run import EvaluationRun, RunFileError, load_run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from haystack import Pipeline
 
     from haystack_eval_ext.runs._lines import FilePath
 
@@ -68,6 +63,7 @@ __all__ = [
     "ComparisonError",
     "EvaluationRun",
     "GateResult",
+    "JudgeSettings",
     "RunFileError",
     "agree",
     "baseline",
@@ -78,6 +74,7 @@ __all__ = [
     "load_run",
     "make_run",
     "overall_outcome",
+    "run_rag",
 ]
 
 
@@ -92,6 +89,7 @@ def evaluate(
     replace_run: bool = False,
     label_field: str = "id",
     lower_is_better: Collection[str] = (),
+    judge: JudgeSettings | None = None,
 ) -> EvaluationRun:
     """
     Score stored outputs.
@@ -106,6 +104,7 @@ def evaluate(
     :param replace_run: Replace a run that is in the folder.
     :param label_field: Where bare keys of a data file go, as in `read_dataset`.
     :param lower_is_better: Metrics of which a higher score is worse, beside those whose class says so.
+    :param judge: Budgets, cache and generator of all judges for this run; None leaves to each what it says itself.
     :returns: The run.
     :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores.
     :raises RunFileError: If the folder holds something else.
@@ -114,20 +113,58 @@ def evaluate(
     folder = None if out is None else check_folder(out, replace=replace_run)
     source = _source(data, label_field)
     called = name or (folder.name if folder is not None else None)
-    pipeline = _pipeline(evaluators)
-    try:
+    with opened(evaluators, judge) as pipeline:
         if isinstance(source, Dataset):
             evaluation = evaluate_pipeline(pipeline, source, mapping)
             called = called or os.path.basename(source.path)
             run = make_run(evaluation, source, pipeline, name=called, lower_is_better=lower_is_better)
         else:
-            run = _evaluate_again(pipeline, source, mapping, called or source.name, lower_is_better)
-    finally:
-        if not isinstance(evaluators, Pipeline | str | os.PathLike):
-            _release(pipeline)
+            run = evaluate_again(pipeline, source, mapping, called or source.name, lower_is_better)
     if folder is not None:
         run.save(folder, texts=texts, replace=replace_run)
     return run if texts else run.without_texts()
+
+
+def run_rag(
+    evaluators: Pipeline | FilePath | Mapping[str, Any],
+    data: Dataset | FilePath,
+    rag: Any,
+    *,
+    out: FilePath | None = None,
+    name: str | None = None,
+    judge: JudgeSettings | None = None,
+    index: FilePath | None = None,
+    documents: FilePath | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    label_field: str = "id",
+    **options: Unpack[RagOptions],
+) -> EvaluationRun:
+    """
+    Ask a RAG pipeline the questions of a dataset, score the answers and each stage of retrieval, and keep the run.
+
+    :param evaluators: A pipeline, its YAML file, the name of a shipped one, or components by name.
+    :param data: The questions and labels, or their file.
+    :param rag: A pipeline's YAML file, "module:name", or the thing itself: a Pipeline, a component, a function of a
+        question.
+    :param out: Folder of the run. Each answer is in it as soon as it is there: after a kill the same call goes on.
+    :param name: What reports call the run; without it the folder's name, else that of the RAG pipeline.
+    :param judge: Budgets, cache and generator of all judges for this run. A row that they cannot judge costs no other.
+    :param index: YAML of an indexing pipeline that fills the store first.
+    :param documents: The folder of files that it indexes.
+    :param overrides: Init parameters of the RAG pipeline by "component.parameter", for YAML.
+    :param label_field: Where bare keys of a data file go, as in `read_dataset`.
+    :param options: What :func:`~haystack_eval_ext.runs.rag.evaluate_rag` takes besides: `concurrency`, `repeats`,
+        `sample`, `retrieved`, `texts` and so on.
+    :returns: The run, with a metric "stage/metric" for each stage of retrieval where there are several.
+    :raises EvaluationError: If the target cannot be made or asked, every question failed, or nothing can be scored.
+    :raises RunFileError: If the folder holds something else.
+    :raises ValueError: If the data or an option is wrong.
+    """
+    dataset = data if isinstance(data, Dataset) else read_dataset(data, label_field=label_field)
+    settings = judge or JudgeSettings(progress_bar=options.get("progress", True))
+    with opened(evaluators, settings) as pipeline:
+        target = open_target(rag, overrides=overrides, index=index, documents=documents)
+        return evaluate_rag(pipeline, dataset, target, out=out, name=name, **options)
 
 
 def compare(
@@ -142,6 +179,8 @@ def compare(
     margins: Mapping[str, float] | None = None,
     by: str | Sequence[str] | None = None,
     changed: int = 10,
+    rejudge: bool = False,
+    judge: JudgeSettings | None = None,
 ) -> Comparison:
     """
     Compare two runs over the same questions.
@@ -156,6 +195,8 @@ def compare(
     :param margins: By metric the difference that matters.
     :param by: Tags to form slices by: a tag, "lang" for all of "lang:de" and "lang:en", or "*" for every tag.
     :param changed: How many changed rows to list in each direction.
+    :param rejudge: Score both anew with the evaluation pipeline of `new`, and compare these scores. Nothing is written.
+    :param judge: Budgets, cache and generator of all judges for `rejudge`.
     :returns: The comparison.
     :raises ComparisonError: If questions, labels, metric parameters, judge models or prompt versions differ; with every
         reason.
@@ -163,6 +204,11 @@ def compare(
     :raises ValueError: If a parameter names no metric or tag, or is out of its range.
     """
     before, after = load_run(base), load_run(new)
+    if judge is not None and not rejudge:
+        msg = "judge is for rejudge=True: without it nothing is judged."
+        raise ValueError(msg)
+    if rejudge:
+        before, after = rejudged(before, after, judge)
     one, two = _comparable(before, after)
     lower = {name for run in (before, after) for name, metric in run.metrics.items() if metric.info.lower_is_better}
     found = comparing.compare(
@@ -178,7 +224,8 @@ def compare(
         lower_is_better=lower,
         changed=changed,
     )
-    return replace(found, notes=[*found.notes, *_notes(before, after)])
+    notes = [f"Both runs were scored anew with the evaluation pipeline of '{after.name}'."] if rejudge else []
+    return replace(found, notes=[*notes, *found.notes, *_notes(before, after)])
 
 
 def check(
@@ -235,67 +282,6 @@ def _source(data: Dataset | EvaluationRun | FilePath, label_field: str) -> Datas
     path = Path(data)
     is_run = path.is_dir() or path.name == MANIFEST
     return load_run(path) if is_run else read_dataset(path, label_field=label_field)
-
-
-def _pipeline(evaluators: Any) -> Pipeline:
-    if isinstance(evaluators, Pipeline):
-        return evaluators
-    if isinstance(evaluators, str | os.PathLike):
-        path = Path(evaluators)
-        if not path.is_file() and os.fspath(evaluators) in pipeline_names():
-            path = pipeline_path(os.fspath(evaluators))
-        return load_pipeline(read_pipeline_text(path), path.name)
-    # Mapping at run time without the import: whatever has items.
-    if not hasattr(evaluators, "items") or not evaluators:
-        msg = (
-            "evaluators must be a Pipeline, its YAML file, the name of a shipped one, or components by name, but is "
-            f"{describe(evaluators)}."
-        )
-        raise TypeError(msg)
-    pipeline = Pipeline()
-    for name, component in evaluators.items():
-        try:
-            pipeline.add_component(name, component)
-        except Exception as error:  # of Haystack's core: no component, a bad name, one of another pipeline
-            _release(pipeline)
-            msg = f"evaluators: '{name}' cannot be used: {describe_fault(error)}"
-            raise EvaluationError(msg) from error
-    return pipeline
-
-
-def _release(pipeline: Pipeline) -> None:
-    """Give the caller's components back: Haystack lets a component into one pipeline at a time."""
-    for component in list(pipeline.graph.nodes):
-        pipeline.remove_component(component)
-
-
-def _evaluate_again(
-    pipeline: Pipeline,
-    source: EvaluationRun,
-    mapping: Mapping[str, str] | None,
-    name: str,
-    lower_is_better: Collection[str],
-) -> EvaluationRun:
-    evaluations: list[Evaluation | None] = []
-    for repeat in range(source.repeats):
-        stored = source.dataset(repeat)
-        answered = Dataset(stored.path, [row for row in stored.rows if row.get(RUN_STATUS) != "error"])
-        evaluations.append(evaluate_pipeline(pipeline, answered, mapping) if len(answered) else None)
-    if not any(evaluations):
-        msg = f"Every question of '{source.name}' failed: there is nothing to score."
-        raise EvaluationError(msg)
-    labels = source.dataset()
-    run = make_run(
-        evaluations,
-        labels,
-        pipeline,
-        name=name,
-        records=source.rows if any("status" in row for row in source.rows) else None,
-        lower_is_better=lower_is_better,
-    )
-    kept = source.manifest["settings"] | {"scored_again": source.name}
-    pipelines = {**source.manifest.get("pipelines", {}), "evaluation": run.manifest["pipelines"]["evaluation"]}
-    return replace(run, manifest={**run.manifest, "settings": kept, "pipelines": pipelines})
 
 
 def _comparable(before: EvaluationRun, after: EvaluationRun) -> tuple[ScoredRun, ScoredRun]:

@@ -28,11 +28,10 @@ from haystack_eval_ext.runs._feeding import (
     takes_batches,
 )
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
+from haystack_eval_ext.runs.dataset import Dataset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from haystack_eval_ext.runs.dataset import Dataset
 
 __all__ = [
     "Evaluation",
@@ -43,6 +42,7 @@ __all__ = [
     "PipelineFileError",
     "UnfedSocketError",
     "WithheldFaultError",
+    "check_pipeline",
     "evaluate_pipeline",
     "load_pipeline",
     "read_pipeline_text",
@@ -170,23 +170,9 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
         another package is shown by its class alone, since its message may quote the data (`WithheldFaultError`).
     """
     nodes = pipeline.graph.nodes
-    metric_components = [name for name in nodes if set(nodes[name]["output_sockets"]) >= _METRIC_OUTPUTS]
-    if not metric_components:
-        msg = (
-            "No component of the pipeline has the outputs 'score' and 'individual_scores': there is nothing to show. "
-            "Add an evaluator; `haystack-eval metrics` lists them."
-        )
-        raise EvaluationError(msg)
-    inputs = plan_inputs(pipeline, dataset, mapping or {})
+    metric_components, retrieval, inputs = _plan(pipeline, dataset, mapping)
     left_out = set(dataset.unanswerable)
     answerable = [row for row, key in enumerate(dataset.ids) if key not in left_out]
-    retrieval = [name for name in metric_components if LABELS_SOCKET in nodes[name]["input_sockets"]]
-    if retrieval and not answerable:
-        msg = (
-            f"Every row has answerable false, so {', '.join(retrieval)} has nothing to score. Set answerable to true "
-            "where the corpus answers the question."
-        )
-        raise EvaluationError(msg)
     connected = pipeline.graph.number_of_edges() > 0
     if connected:
         outputs = _run_connected(pipeline, inputs, metric_components)
@@ -214,6 +200,42 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
         errors={name: found for name, output in outputs.items() if (found := _errors(dataset.ids, output))},
         diagnoses={name: found for name, output in outputs.items() if (found := _diagnosis(dataset.ids, output))},
     )
+
+
+def check_pipeline(pipeline: Pipeline, labels: Dataset, mapping: Mapping[str, str] | None = None) -> None:
+    """
+    Check that a pipeline can score a dataset once it has answers, before anything is spent on these.
+
+    :param pipeline: The evaluation pipeline.
+    :param labels: The questions and labels.
+    :param mapping: Columns by "component.socket".
+    :raises EvaluationError: If no component gives scores, or a socket could not be fed by labels and answers.
+    """
+    answered = [{**row, "answer": "", "contexts": [], "documents": []} for row in labels.rows]
+    _plan(pipeline, Dataset(labels.path, answered), mapping)
+
+
+def _plan(
+    pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str] | None
+) -> tuple[list[str], list[str], Inputs]:
+    """The components that give scores, those among them that score retrieval, and what each socket gets."""
+    nodes = pipeline.graph.nodes
+    metric_components = [name for name in nodes if set(nodes[name]["output_sockets"]) >= _METRIC_OUTPUTS]
+    if not metric_components:
+        msg = (
+            "No component of the pipeline has the outputs 'score' and 'individual_scores': there is nothing to show. "
+            "Add an evaluator; `haystack-eval metrics` lists them."
+        )
+        raise EvaluationError(msg)
+    inputs = plan_inputs(pipeline, dataset, mapping or {})
+    retrieval = [name for name in metric_components if LABELS_SOCKET in nodes[name]["input_sockets"]]
+    if retrieval and len(dataset.unanswerable) == len(dataset):
+        msg = (
+            f"Every row has answerable false, so {', '.join(retrieval)} has nothing to score. Set answerable to true "
+            "where the corpus answers the question."
+        )
+        raise EvaluationError(msg)
+    return metric_components, retrieval, inputs
 
 
 def _diagnosis(ids: list[str], output: dict[str, Any]) -> dict[str, Any]:

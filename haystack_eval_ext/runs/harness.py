@@ -25,7 +25,7 @@ from haystack_eval_ext.runs.targets import TargetError, as_target
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 __all__ = ["HarnessError", "TargetError", "run_target"]
 
@@ -48,6 +48,7 @@ def run_target(
     max_failures: int | None = None,
     timeout: float | None = None,
     retry_failed: bool = False,
+    forget: Iterable[str] = (),
 ) -> list[dict[str, Any]]:
     """
     Ask a RAG pipeline the questions of a dataset, several at the same time.
@@ -89,6 +90,7 @@ def run_target(
     :param max_failures: Stop the run when more rows than this have failed.
     :param timeout: Seconds after which a question is given up. Its thread is busy until the call ends.
     :param retry_failed: When going on, ask again what failed.
+    :param forget: Files of the folder to remove when the first question is asked: those of a run that is replaced.
     :returns: One plain record for each question and repeat, in the order of the dataset, repeat by repeat: `id`,
         `repeat`, `status` ("ok" or "error"), `error` (class, component, reason), `question`, `answer`, `contexts`,
         `documents`, `stages`, `components`, `seconds`, `tokens` by model, `cost`.
@@ -123,7 +125,7 @@ def run_target(
                     "mapping": sections,
                 },
             }
-            log = RowLog(Path(out), manifest, retry_failed=retry_failed)
+            log = RowLog(Path(out), manifest, retry_failed=retry_failed, forget=forget)
             stack.callback(log.close)
             done.update(log.done)
         missing = [job for job in jobs if (job.row["id"], job.repeat) not in done]

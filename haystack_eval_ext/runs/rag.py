@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from haystack import Pipeline
 
 from haystack_eval_ext.runs._feeding import LABELS_SOCKET, EvaluationError
-from haystack_eval_ext.runs._run_files import check_folder
+from haystack_eval_ext.runs._row_log import MANIFEST as HARNESS
+from haystack_eval_ext.runs._run_files import MANIFEST, ROWS, SCORES, check_folder
 from haystack_eval_ext.runs.dataset import Dataset, read_dataset
-from haystack_eval_ext.runs.evaluation import Evaluation, evaluate_pipeline
+from haystack_eval_ext.runs.evaluation import Evaluation, check_pipeline, evaluate_pipeline
 from haystack_eval_ext.runs.harness import run_target
 from haystack_eval_ext.runs.indexing import fill_store
 from haystack_eval_ext.runs.making import make_run
@@ -25,6 +27,32 @@ if TYPE_CHECKING:
     from haystack_eval_ext.runs._usage import Prices
     from haystack_eval_ext.runs.run import EvaluationRun
 
+
+class RagOptions(TypedDict, total=False):
+    """The options of :func:`evaluate_rag`, which describes them."""
+
+    concurrency: int
+    isolate: bool
+    repeats: int
+    sample: int | None
+    seed: int
+    stratify: str | None
+    retrieved: str | None
+    sections: Mapping[str, Any] | None
+    mapping: Mapping[str, str] | None
+    prices: Prices | None
+    timeout: float | None
+    max_failures: int | None
+    retry_failed: bool
+    progress: bool
+    texts: bool
+    replace_run: bool
+    lower_is_better: Collection[str]
+    warnings: Iterable[str]
+
+
+# The manifest goes first: a folder without one is no run.
+_OF_RUN = (MANIFEST, SCORES, ROWS, HARNESS)
 _RANKING_SOCKET = "retrieved_documents"
 _OUTPUT_COLUMNS = ("answer", "contexts", "documents")
 
@@ -128,7 +156,8 @@ def evaluate_rag(
     :param retry_failed: When going on, ask again what failed.
     :param progress: Whether to show progress on a terminal.
     :param texts: False keeps ids and scores only.
-    :param replace_run: Replace a finished run that is in the folder.
+    :param replace_run: Replace a finished run that is in the folder: everything is asked again, or with `retry_failed`
+        what failed.
     :param lower_is_better: Metrics of which a higher score is worse.
     :param warnings: What a reader of the scores must know.
     :returns: The run, with a metric "stage/metric" for each stage of retrieval where there are several.
@@ -136,8 +165,9 @@ def evaluate_rag(
     """
     dataset = data if isinstance(data, Dataset) else read_dataset(data)
     folder = None if out is None else check_folder(out, replace=replace_run)
-    target = rag if isinstance(rag, Target) else open_target(rag)
     labels = _labels(dataset)
+    check_pipeline(evaluators, labels, mapping)
+    target = rag if isinstance(rag, Target) else open_target(rag)
     records = run_target(
         target,
         labels,
@@ -155,6 +185,8 @@ def evaluate_rag(
         max_failures=max_failures,
         timeout=timeout,
         retry_failed=retry_failed,
+        # A finished run that is replaced answers anew, unless its failures alone are wanted.
+        forget=() if folder is None or retry_failed or not (folder / MANIFEST).exists() else _OF_RUN,
     )
     evaluations = [_answers(evaluators, labels, records, repeat, mapping) for repeat in range(repeats)]
     if not any(evaluations):
@@ -222,12 +254,12 @@ def _stages(
 
 def _retrieval_part(evaluators: Pipeline) -> Pipeline | None:
     """The evaluators that compare documents with labels, in a pipeline of their own."""
-    data = evaluators.to_dict()
-    sockets = {name: node["input_sockets"] for name, node in evaluators.graph.nodes(data=True)}
-    data["components"] = {
-        name: component
-        for name, component in data["components"].items()
-        if {LABELS_SOCKET, _RANKING_SOCKET} <= sockets[name].keys()
-    }
-    data["connections"] = []
-    return Pipeline.from_dict(data) if data["components"] else None
+    part = Pipeline()
+    for name, node in evaluators.graph.nodes(data=True):
+        sockets = node["input_sockets"]
+        if {LABELS_SOCKET, _RANKING_SOCKET} <= sockets.keys() and not any(each.senders for each in sockets.values()):
+            # Not by YAML: users' own evaluators need not be of a trusted module, nor can all be written down.
+            twin = copy(node["instance"])
+            twin.__haystack_added_to_pipeline__ = None  # Haystack lets a component into one pipeline at a time
+            part.add_component(name, twin)
+    return part if part.graph.nodes else None

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Evaluators in every form in which users have them, as a pipeline for the time of a run."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from haystack import Pipeline
+
+from haystack_eval_ext._resources import pipeline_names, pipeline_path
+from haystack_eval_ext._rows import describe
+from haystack_eval_ext.runs._faults import describe_fault
+from haystack_eval_ext.runs._feeding import EvaluationError
+from haystack_eval_ext.runs._loading import load_pipeline, read_pipeline_text
+from haystack_eval_ext.runs.judging import JudgeSettings, judged_components, set_judges
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from haystack_eval_ext.runs._lines import FilePath
+
+# What `set_judges` changes.
+_OF_JUDGES = ("policy", "budget", "raise_on_failure", "progress_bar", "chat_generator")
+
+
+@contextmanager
+def opened(
+    evaluators: Pipeline | FilePath | Mapping[str, Any], judge: JudgeSettings | None = None
+) -> Iterator[Pipeline]:
+    """
+    Make a pipeline of evaluators; the caller's own components are afterwards as they were.
+
+    :param evaluators: A pipeline, its YAML file, the name of a shipped one, or components by name.
+    :param judge: Settings of all judges for this time; None leaves them as they are.
+    :returns: A context with the pipeline.
+    :raises EvaluationError: If a component cannot be used, or the settings apply to none.
+    :raises TypeError: If the evaluators have no such form.
+    """
+    pipeline = _pipeline(evaluators)
+    before = {
+        name: {key: getattr(component, key) for key in _OF_JUDGES if hasattr(component, key)}
+        for name, component in judged_components(pipeline).items()
+    }
+    try:
+        if judge is not None:
+            set_judges(pipeline, judge)
+        yield pipeline
+    finally:
+        if judge is not None:
+            for name, component in judged_components(pipeline).items():
+                for key, value in before[name].items():
+                    setattr(component, key, value)
+        if not isinstance(evaluators, Pipeline | str | os.PathLike):
+            _release(pipeline)
+
+
+def _pipeline(evaluators: Any) -> Pipeline:
+    if isinstance(evaluators, Pipeline):
+        return evaluators
+    if isinstance(evaluators, str | os.PathLike):
+        path = Path(evaluators)
+        if not path.is_file() and os.fspath(evaluators) in pipeline_names():
+            path = pipeline_path(os.fspath(evaluators))
+        return load_pipeline(read_pipeline_text(path), path.name)
+    # Mapping at run time without the import: whatever has items.
+    if not hasattr(evaluators, "items") or not evaluators:
+        msg = (
+            "evaluators must be a Pipeline, its YAML file, the name of a shipped one, or components by name, but is "
+            f"{describe(evaluators)}."
+        )
+        raise TypeError(msg)
+    pipeline = Pipeline()
+    for name, component in evaluators.items():
+        try:
+            pipeline.add_component(name, component)
+        except Exception as error:  # of Haystack's core: no component, a bad name, one of another pipeline
+            _release(pipeline)
+            msg = f"evaluators: '{name}' cannot be used: {describe_fault(error)}"
+            raise EvaluationError(msg) from error
+    return pipeline
+
+
+def _release(pipeline: Pipeline) -> None:
+    """Give the caller's components back: Haystack lets a component into one pipeline at a time."""
+    for component in list(pipeline.graph.nodes):
+        pipeline.remove_component(component)
