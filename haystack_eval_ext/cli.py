@@ -15,6 +15,7 @@ from haystack_eval_ext._cli.catalog import catalog
 from haystack_eval_ext._cli.faults import OneLineGroup, UserError, collected_warnings, fail, plain, reported
 from haystack_eval_ext._cli.judging import (
     CacheFile,
+    EmbedderFile,
     JudgeFile,
     MaxCalls,
     MaxCost,
@@ -78,7 +79,7 @@ from haystack_eval_ext.runs.evaluation import (
     single_evaluator,
     takes_batches,
 )
-from haystack_eval_ext.runs.judging import judged_components, plan_judges, set_judges
+from haystack_eval_ext.runs.judging import judged_components, plan_judges, prepare_judges, set_judges
 from haystack_eval_ext.runs.run import load_run
 from haystack_eval_ext.runs.trec import align, read_qrels, read_run
 
@@ -196,6 +197,7 @@ def run(
     max_failures: MaxFailures = None,
     retry_failed: RetryFailed = False,
     judge: JudgeFile = None,
+    embedder: EmbedderFile = None,
     cache: CacheFile = None,
     offline: Offline = False,
     max_calls: MaxCalls = None,
@@ -232,6 +234,7 @@ def run(
         options.check()
         settings = judge_settings(
             judge=judge,
+            embedder=embedder,
             cache=cache,
             offline=offline,
             max_calls=max_calls,
@@ -254,6 +257,7 @@ def run(
             name = data.name if folder is None else folder.name
             mapping, note = _mapping(maps), ""
             try:
+                prepare_judges(loaded)
                 if data.is_dir():
                     options.refuse_kept_run(data)
                     found = api.evaluate(loaded, load_run(data), name=name, mapping=mapping)
@@ -294,13 +298,14 @@ def plan(
     pipeline: Annotated[str, typer.Argument(metavar="PIPELINE", help="A YAML file, or a shipped pipeline.")],
     maps: _Map = [],  # noqa: B006
     judge: JudgeFile = None,
+    embedder: EmbedderFile = None,
     cache: CacheFile = None,
     prices: PriceFile = None,
     debug: _Debug = False,
 ) -> None:
     """Tell what the judges of a pipeline would be asked over a data file, before any money is spent."""
     with reported(debug=debug):
-        settings = judge_settings(judge=judge, cache=cache, prices=prices)
+        settings = judge_settings(judge=judge, embedder=embedder, cache=cache, prices=prices)
         source = Path(pipeline) if Path(pipeline).is_file() else _shipped(pipeline)
         with collected_warnings() as warnings:
             loaded = load_pipeline(read_pipeline_text(source), source.name)

@@ -15,9 +15,8 @@ from haystack_eval_ext._scores import OnUndefined, UndefinedScore
 from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
-from haystack_eval_ext.judged._items import numbered
+from haystack_eval_ext.judged._items import judged_example, numbered, reference_texts
 from haystack_eval_ext.judged._policy import JudgePolicy
-from haystack_eval_ext.judged._references import judged_example, reference_texts
 from haystack_eval_ext.judged._similarities import PENDING, Pending, Similarities, judge_and_compare
 
 _DEFAULT_WEIGHTS = (0.75, 0.25)

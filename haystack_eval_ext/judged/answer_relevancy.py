@@ -15,9 +15,8 @@ from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._forms import YES_NO, Form, model_form, read_choice
-from haystack_eval_ext.judged._items import numbered
+from haystack_eval_ext.judged._items import judged_example, numbered
 from haystack_eval_ext.judged._policy import JudgePolicy
-from haystack_eval_ext.judged._references import judged_example
 from haystack_eval_ext.judged._similarities import PENDING, Pending, Similarities, judge_and_compare
 
 

@@ -11,9 +11,8 @@ from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined, UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
-from haystack_eval_ext.judged._items import numbered
+from haystack_eval_ext.judged._items import judged_example, numbered, reference_texts
 from haystack_eval_ext.judged._policy import JudgePolicy
-from haystack_eval_ext.judged._references import judged_example, reference_texts
 
 _SOCKETS = {"reference": "ground_truth_answers", "answer": "predicted_answers"}
 
