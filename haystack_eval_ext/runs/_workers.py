@@ -8,13 +8,21 @@ import contextvars
 import queue
 import threading
 import time
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
+
+
+class _Ended(NamedTuple, Generic[_Result]):
+    number: int
+    result: _Result | None
+    error: BaseException | None
+    #: Set when the result was taken over.
+    taken: threading.Event
 
 
 class AllHangError(RuntimeError):
@@ -37,7 +45,7 @@ class Workers(Generic[_Job, _Result]):
         self._context = contextvars.copy_context()
         self._stopped = threading.Event()
         self._waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self._ended: queue.SimpleQueue[tuple[int, _Result | None, BaseException | None]] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[_Ended[_Result]] = queue.SimpleQueue()
         self._started: dict[int, float] = {}
 
     def run(self, jobs: Sequence[_Job]) -> Generator[tuple[_Job, _Result | None]]:
@@ -67,16 +75,20 @@ class Workers(Generic[_Job, _Result]):
                     if not late:
                         self._refuse_standstill(given_up, open_jobs)
                     continue
-                number, result, error = ended
-                if number in given_up:
-                    given_up.discard(number)
-                    continue
-                if error is not None:
-                    raise error
-                open_jobs -= 1
-                yield jobs[number], result
+                try:
+                    if ended.number in given_up:
+                        given_up.discard(ended.number)
+                        continue
+                    if ended.error is not None:
+                        raise ended.error
+                    open_jobs -= 1
+                    yield jobs[ended.number], ended.result
+                finally:
+                    ended.taken.set()
         finally:
             self._stopped.set()
+            while not self._ended.empty():
+                self._ended.get().taken.set()
 
     def _serve(self, jobs: Sequence[_Job], slot: int) -> None:
         while not self._stopped.is_set():
@@ -92,9 +104,13 @@ class Workers(Generic[_Job, _Result]):
             except BaseException as raised:  # handed to the caller, who would wait for a dead thread
                 error = raised
             self._started.pop(number, None)
-            self._ended.put((number, result, error))
+            ended = _Ended(number, result, error, threading.Event())
+            self._ended.put(ended)
+            # The next job begins when this one's result is kept: a kill costs no more than what was in flight.
+            if not self._stopped.is_set():
+                ended.taken.wait()
 
-    def _next(self, given_up: set[int]) -> tuple[int, _Result | None, BaseException | None] | None:
+    def _next(self, given_up: set[int]) -> _Ended[_Result] | None:
         """What ended next; None if nothing did before the next job is late."""
         if self._timeout is None:
             return self._ended.get()
