@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left, bisect_right
 from typing import Any, get_args
 
+import numpy as np
 from haystack import component
 
 from haystack_eval_ext._parameters import check_choice, is_number, shown
@@ -73,7 +74,9 @@ def _matches_in_graph(found: list[Readings], wanted: list[Readings], allowed: fl
         ends.append(len(columns))
     if not columns:
         return 0
-    graph = csr_array(([True] * len(columns), columns, ends), shape=(len(wanted), len(found)))
+    # scipy 1.13 takes 32-bit indices only.
+    indices, starts = (np.array(numbers, dtype=np.int32) for numbers in (columns, ends))
+    graph = csr_array(([True] * len(columns), indices, starts), shape=(len(wanted), len(found)))
     return int((maximum_bipartite_matching(graph, perm_type="column") >= 0).sum())
 
 

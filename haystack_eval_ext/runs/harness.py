@@ -231,6 +231,9 @@ def _progress(stack: ExitStack, total: int, done: int) -> Callable[[], None]:
     from rich.progress import Progress
 
     screen = Console(stderr=True)
-    bar = stack.enter_context(Progress(console=screen, disable=not screen.is_terminal))
+    if not screen.is_terminal:
+        # Some versions of rich end even a bar that is not shown with a line break.
+        return lambda: None
+    bar = stack.enter_context(Progress(console=screen))
     task = bar.add_task("Questions", total=total, completed=done)
     return lambda: bar.advance(task)
