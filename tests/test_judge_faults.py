@@ -191,10 +191,10 @@ def test_attempts_and_deadline_end_a_request(server: OpenAIServer) -> None:
     assert server.calls == 8
     assert set(result["errors"]) == {"HTTP 500 (InternalServerError) in 4 attempts"}
     server.change()
-    # The second wait, of at least 0.5 s, would end after the deadline; the first one, of at least 0.25 s, does not.
-    late = replace(QUICK, max_attempts=50, deadline=0.9, min_wait=0.5, max_wait=60.0)
+    # The first wait, of at least 5 s, would end after the deadline: it is not begun.
+    late = replace(QUICK, max_attempts=50, deadline=4.0, min_wait=10.0, max_wait=60.0)
     evaluator(server.url, late, raise_on_failure=False).run(**rows(1))
-    assert server.calls == 2
+    assert server.calls == 1
     server.change(lost_to="429")
     evaluator(server.url, replace(QUICK, max_attempts=3), raise_on_failure=False).run(**rows(1))
     assert server.calls == 3  # nobody is served: an outage, which the attempts end
