@@ -276,9 +276,7 @@ class JudgedEvaluator:
         return prompt.changed(self.instructions, read_examples(self.examples, self._convert_example))
 
     async def _judge(self, rows: list[dict[str, Any]]) -> list[_Outcome]:
-        policy = self.policy
-        budget = self.budget or Budget(policy.max_calls, policy.max_tokens, policy.max_cost, policy.prices)
-        with Judge(self.chat_generator, policy, budget) as judge:
+        with Judge(self.chat_generator, self.policy, self.budget) as judge:
             if self.on_undefined == "raise" and self._has_score:
                 await self._refuse_undefined(judge, rows)
             bar = progress(type(self).__name__, len(rows), shown=self.progress_bar)
