@@ -81,7 +81,7 @@ CASES = [
     JudgedCase(
         "faithfulness-extracted",
         FaithfulnessEvaluator,
-        parameters={"chat_generator": ScriptedJudge("cases_judged_stock:extract"), "statements": "extracted"},
+        parameters={"chat_generator": ScriptedJudge("scripted_judge:extract"), "statements": "extracted"},
     ),
     JudgedCase(
         "context-relevance",
@@ -176,10 +176,3 @@ def length(data: dict[str, Any]) -> object:
     """Whether an answer has three words, one, or none."""
     count = len(words(data["predicted_answers"]))
     return {"verdict": "long" if count > 2 else "short" if count else "nothing", "reason": f"{count} words"}
-
-
-def extract(data: dict[str, object]) -> object:
-    """Break an answer at its points, or judge statements."""
-    from scripted_judge import verdicts
-
-    return verdicts(data) if "statements" in data else {"statements": str(data["answer"]).split(". ")}

@@ -37,6 +37,11 @@ def verdicts(data: dict[str, Any]) -> dict[str, Any]:
     return {"verdicts": {name: supported(text, data["contexts"]) for name, text in data["statements"].items()}}
 
 
+def extract(data: dict[str, Any]) -> dict[str, Any]:
+    """Break an answer at its points, or judge statements."""
+    return verdicts(data) if "statements" in data else {"statements": str(data["answer"]).split(". ")}
+
+
 @component
 class ScriptedJudge:
     """Replies by a rule, and remembers the messages it got."""

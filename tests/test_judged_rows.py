@@ -76,7 +76,7 @@ def test_a_fault_of_the_evaluator_costs_its_row_only(on_undefined: str) -> None:
 
 @pytest.mark.parametrize("votes", [1, 3])
 def test_a_plan_of_two_steps_is_a_bound(votes: int) -> None:
-    rule = "cases_judged_stock:extract"
+    rule = "scripted_judge:extract"
     evaluator = following(FaithfulnessEvaluator, rule, statements="extracted", policy={**FAST, "votes": votes})
     inputs = {"questions": ["q"], "contexts": [["A b."]], "predicted_answers": ["A b. C."]}
     plan = evaluator.plan(**inputs)
