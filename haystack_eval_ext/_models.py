@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What components with a model of Hugging Face form share: parameters, loading at first use, from logits to 0..1."""
+"""What components with a model of Hugging Face form share: parameters, loading, batches, from logits to 0..1."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from haystack.utils import ComponentDevice
@@ -14,7 +14,11 @@ from haystack.utils.auth import Secret
 from haystack_eval_ext._rows import describe
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
+
+_T = TypeVar("_T")
 
 
 def check_text(name: str, value: object, *, expected: str) -> None:
@@ -96,6 +100,37 @@ def classifier_labels(config: Any) -> list[str]:
     if not any(name.endswith("ForSequenceClassification") for name in config.architectures or []):
         return []
     return [label for _, label in sorted(config.id2label.items())]
+
+
+def longest_first(
+    read: Callable[[list[_T]], NDArray[np.floating]],
+    inputs: Sequence[_T],
+    lengths: Sequence[int],
+    *,
+    batch_size: int,
+    done: Callable[[int], Any],
+) -> NDArray[np.floating]:
+    """
+    Let a model read inputs in batches of like length, which need little padding.
+
+    The longest come first, so that memory ends soon or never.
+
+    :param read: The model: a number or a vector for each input of a batch.
+    :param inputs: At least one input.
+    :param lengths: The length of each, best in tokens.
+    :param batch_size: How many inputs the model reads at once.
+    :param done: Told how many inputs were read, after each batch.
+    :returns: What the model gave for each input, in their order.
+    """
+    order = np.argsort(-np.asarray(lengths), kind="stable")
+    parts = []
+    for start in range(0, len(order), batch_size):
+        numbers = order[start : start + batch_size].tolist()
+        parts.append(read([inputs[number] for number in numbers]))
+        done(len(numbers))
+    found = np.concatenate(parts)
+    found[order] = found.copy()
+    return found
 
 
 def sigmoid(logits: NDArray[np.float64]) -> NDArray[np.float64]:

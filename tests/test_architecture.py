@@ -23,6 +23,7 @@ LAYERS = (
         "_embedding",
         "_formulas",
         "_models",
+        "_progress",
         "_parameters",
         "_resources",
         "_rows",

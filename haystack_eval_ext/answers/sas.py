@@ -3,6 +3,7 @@
 """Semantic answer similarity. Source: Risch et al., MRQA 2021, doi:10.18653/v1/2021.mrqa-1.15."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -17,10 +18,12 @@ from haystack_eval_ext._models import (
     check_text,
     check_token,
     classifier_labels,
+    longest_first,
     sigmoid,
     softmax,
 )
 from haystack_eval_ext._parameters import check_flag, check_integer
+from haystack_eval_ext._progress import progress
 from haystack_eval_ext._rows import answer_rows
 from haystack_eval_ext._scores import OnUndefined, check_on_undefined
 from haystack_eval_ext._serialization import Serialized
@@ -211,21 +214,47 @@ class SASEvaluator(LoadedOnce, Serialized):
     def _pair_scores(self, pairs: TextPairs) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """The score of each pair, and whether it failed; what occurs twice is computed once."""
         model = self._loaded
-        options = {"batch_size": self.batch_size, "show_progress_bar": self.progress_bar, "convert_to_numpy": True}
         if self._mapping == "cosine":
-            return pair_cosines(model.encode(pairs.texts, **options), pairs)
+            return pair_cosines(self._read(model.encode, pairs.texts, [pairs.texts]), pairs)
         count = len(pairs.texts)
         different, place = np.unique(pairs.predictions * count + pairs.references, return_inverse=True)
-        texts = [(pairs.texts[number // count], pairs.texts[number % count]) for number in different.tolist()]
+        columns = [[pairs.texts[number] for number in numbers] for numbers in np.divmod(different, count)]
+        options: dict[str, Any] = {}
         if self._mapping == "softmax":
             # The model's own activation may map each label by itself.
             from torch.nn import Identity
 
             options["activation_fn"] = Identity()
-        scores = model.predict(texts, **options).astype(np.float64)
+        texts = list(zip(*columns, strict=True))
+        scores = self._read(model.predict, texts, columns, **options).astype(np.float64)
         failed = ~np.isfinite(scores.reshape(len(texts), -1)).all(axis=1)
         if self._mapping == "softmax":
             scores = softmax(scores)[:, self._label_number]
         elif self._mapping == "sigmoid":
             scores = sigmoid(scores)
         return scores[place], failed[place]
+
+    def _read(
+        self, read: Callable[..., Any], inputs: list[Any], columns: list[list[str]], **options: Any
+    ) -> NDArray[np.floating]:
+        """Let the model read texts, or pairs of them, whose texts are also given one column for each side."""
+        with progress(type(self).__name__, len(inputs), shown=self.progress_bar) as bar:
+            return longest_first(
+                lambda batch: np.asarray(
+                    read(batch, batch_size=len(batch), show_progress_bar=False, convert_to_numpy=True, **options)
+                ),
+                inputs,
+                _lengths(self._loaded, columns),
+                batch_size=self.batch_size,
+                done=bar.update,
+            )
+
+
+def _lengths(model: Any, columns: list[list[str]]) -> list[int]:
+    """How many tokens the model reads of each text, or pair of texts; characters if its tokenizer is of a rare kind."""
+    limit = getattr(model, "max_seq_length", None)
+    try:
+        found = model.tokenizer(*columns, truncation=limit is not None, max_length=limit, verbose=False)["input_ids"]
+        return [len(tokens) for tokens in found]
+    except Exception:  # whatever it dislikes: only the padding suffers
+        return [sum(map(len, texts)) for texts in zip(*columns, strict=True)]

@@ -17,6 +17,7 @@ from haystack import component, default_from_dict, default_to_dict, logging
 from haystack.core.serialization import component_to_dict
 
 from haystack_eval_ext._parameters import check_flag
+from haystack_eval_ext._progress import progress
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import (
     FailedRowsError,
@@ -36,7 +37,6 @@ from haystack_eval_ext.judged._judge import Judge, RowAsk
 from haystack_eval_ext.judged._limits import submit, wait
 from haystack_eval_ext.judged._plan import Plan, Planner, RowPlan, Unknown
 from haystack_eval_ext.judged._policy import JudgePolicy, read_policy
-from haystack_eval_ext.judged._progress import progress
 from haystack_eval_ext.judged._prompts import Prompt, load_prompt
 from haystack_eval_ext.judged._sockets import SOCKETS, Socket, judged_rows
 

@@ -13,7 +13,7 @@ import numpy as np
 from haystack.utils import ComponentDevice
 from haystack.utils.auth import Secret
 
-from haystack_eval_ext._models import classifier_labels, sigmoid, softmax
+from haystack_eval_ext._models import classifier_labels, longest_first, sigmoid, softmax
 from haystack_eval_ext._sentences import sentences
 
 if TYPE_CHECKING:
@@ -200,25 +200,24 @@ class EntailmentModel:
         :param done: Told how many pairs were read, after each batch.
         :returns: One a pair, from 0 to 1; NaN where the model gave no finite number.
         """
+        if not pairs:
+            return np.empty(0)
         import torch
 
-        logits = np.empty((len(pairs), len(self._labels)), dtype=np.float64)
-        # Pairs of like length side by side need little padding; the longest first, so that memory ends soon or never.
-        lengths = [self.length(premise) + self.length(hypothesis) for premise, hypothesis in pairs]
-        order = sorted(range(len(pairs)), key=lengths.__getitem__, reverse=True)
-        for start in range(0, len(order), batch_size):
-            batch = order[start : start + batch_size]
+        def read(batch: list[Pair]) -> NDArray[np.floating]:
             encoded = self._tokenizer(
-                [pairs[number][0] for number in batch],
-                [pairs[number][1] for number in batch],
+                [premise for premise, _ in batch],
+                [hypothesis for _, hypothesis in batch],
                 padding=True,
                 truncation="only_first" if self._longest else False,
                 max_length=self._longest,
                 return_tensors="pt",
             ).to(self._device)
             with torch.inference_mode():
-                logits[batch] = self._model(**encoded).logits.cpu().numpy()
-            done(len(batch))
+                return np.asarray(self._model(**encoded).logits.cpu().numpy(), dtype=np.float64)
+
+        lengths = [self.length(premise) + self.length(hypothesis) for premise, hypothesis in pairs]
+        logits = longest_first(read, pairs, lengths, batch_size=batch_size, done=done)
         failed = ~np.isfinite(logits).all(axis=1)
         logits[failed] = 0.0
         values = softmax(logits) if len(self._labels) > 1 else sigmoid(logits)

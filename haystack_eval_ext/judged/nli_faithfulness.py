@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from haystack_eval_ext._formulas import share
 from haystack_eval_ext._models import LoadedOnce, check_device, check_text, check_token
 from haystack_eval_ext._parameters import check_choice, check_flag, check_integer, is_number
+from haystack_eval_ext._progress import progress
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined, aggregate, check_on_undefined, report_failed, report_undefined
 from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext._serialization import Serialized
 from haystack_eval_ext._text import sendable
 from haystack_eval_ext.judged._nli import EntailmentModel, Pair
-from haystack_eval_ext.judged._progress import progress
 from haystack_eval_ext.judged._sockets import judged_rows
 
 Contexts = list[list[str]] | list[list[Document]] | list[Document]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The progress bar of the judged family."""
+"""The progress bar of what waits for a model."""
 
 import os
 from typing import Any
