@@ -128,7 +128,7 @@ def longest_first(
         numbers = order[start : start + batch_size].tolist()
         parts.append(read([inputs[number] for number in numbers]))
         done(len(numbers))
-    found = np.concatenate(parts)
+    found: NDArray[np.floating] = np.concatenate(parts)
     found[order] = found.copy()
     return found
 

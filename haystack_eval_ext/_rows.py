@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from haystack import Document
@@ -174,7 +174,7 @@ def _json_problem(value: dict[Any, Any]) -> str | None:
     return None
 
 
-def answer_rows(ground_truth_answers: Any, predicted_answers: Any) -> tuple[list[list[str]], list[str]]:
+def answer_rows(ground_truth_answers: Any, predicted_answers: Any) -> tuple[Sequence[Sequence[str]], list[str]]:
     """
     Bring answer sockets into one form: a text, and the references it is compared with, per question.
 
@@ -194,7 +194,15 @@ def answer_rows(ground_truth_answers: Any, predicted_answers: Any) -> tuple[list
         hint="Several references of one question are a list within the list: [['first', 'second']]. Of several replies "
         "to one question, choose one.",
     )
-    return [[row] if isinstance(row, str) else row for row in rows["ground_truth_answers"]], rows["predicted_answers"]
+    given, predictions = rows["ground_truth_answers"], rows["predicted_answers"]
+    if _all_texts(given):
+        # Tuples: thousands of new lists would call the garbage collector.
+        return list(zip(given, strict=True)), predictions
+    return [(row,) if isinstance(row, str) else row for row in given], predictions
+
+
+def _all_texts(value: list[Any]) -> bool:
+    return set(map(type, value)) == {str}
 
 
 def references(name: str, value: Any) -> list[Any]:
@@ -209,7 +217,7 @@ def references(name: str, value: Any) -> list[Any]:
     if not isinstance(value, list):
         msg = f"{name} must be a list with one or several references per question, but is {describe(value)}."
         raise TypeError(msg)
-    if set(map(type, value)) == {str}:
+    if _all_texts(value):
         return value
     for row, given in enumerate(value):
         if isinstance(given, str):
@@ -239,7 +247,7 @@ def answers(name: str, value: Any) -> list[str]:
     if not isinstance(value, list):
         msg = f"{name} must be a list with one answer per question, but is {describe(value)}."
         raise TypeError(msg)
-    if set(map(type, value)) == {str}:
+    if _all_texts(value):
         return value
     return [_answer(answer, f"{name}[{row}]") for row, answer in enumerate(value)]
 

@@ -10,22 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 import yaml
 from typer.testing import CliRunner
 
-from haystack_eval_ext._cli.faults import OneLineGroup
-from haystack_eval_ext._cli.runs_commands import register
+from haystack_eval_ext.cli import app
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs.dataset import Dataset
 from kept_runs import SECRET, data, evaluators, judged, rows
 
 WORKFLOW = Path(__file__).parent.parent / "examples" / "github-workflow.yml"
-
-app = typer.Typer(
-    name="haystack-eval", cls=OneLineGroup, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
-)
-register(app)
 
 
 @pytest.fixture(scope="module")

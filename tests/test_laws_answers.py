@@ -3,7 +3,7 @@
 """Every answer metric keeps the laws of its family, breaks those that its row names, and the laws reject wrong ones."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from haystack import component
@@ -52,22 +52,22 @@ def test_every_law_holds_for_half_of_the_rows(law: str) -> None:
     assert sum(law in case.broken_laws for case in ANSWER_CASES) <= len(ANSWER_CASES) / 2
 
 
-def metric(function: Callable[[str, list[str]], float]) -> AnswerCase:
+def metric(function: Callable[[str, Sequence[str]], float]) -> AnswerCase:
     """A component of a function of answer and references."""
 
     @component
     class Made(AnswerEvaluator):
-        def _score(self, prediction: str, references: list[str]) -> float:
+        def _score(self, prediction: str, references: Sequence[str]) -> float:
             return float(function(prediction, references))
 
     return AnswerCase("made", Made)
 
 
-def equal(prediction: str, references: list[str]) -> float:
+def equal(prediction: str, references: Sequence[str]) -> float:
     return prediction in references
 
 
-WRONG: dict[str, Callable[[str, list[str]], float]] = {
+WRONG: dict[str, Callable[[str, Sequence[str]], float]] = {
     "bounded": lambda prediction, references: references.count(prediction),
     "identical": lambda prediction, references: prediction == references[0],
     "disjoint": lambda prediction, references: equal(prediction, references) or 0.1,

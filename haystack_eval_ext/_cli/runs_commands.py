@@ -11,6 +11,7 @@ from typing import Annotated, Literal, cast
 import typer
 
 from haystack_eval_ext._cli.faults import UserError, plain, reported
+from haystack_eval_ext._cli.options import Debug
 from haystack_eval_ext._cli.render import console, print_scores, print_text, print_warnings
 from haystack_eval_ext._cli.runs_tables import print_agreement, print_comparison, print_gate
 from haystack_eval_ext.runs import api
@@ -76,7 +77,6 @@ _Confidence = Annotated[float, typer.Option("--confidence", metavar="SHARE", hel
 _Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write a table for a pull request.")]
 _Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON.")]
 _Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
-_Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 def compare(
@@ -104,7 +104,7 @@ def compare(
     markdown: _Markdown = None,
     json_file: _Json = None,
     force: _Force = False,
-    debug: _Debug = False,
+    debug: Debug = False,
 ) -> None:
     """Compare two runs over the same questions; with --fail-if the exit code is a verdict."""
     with reported(debug=debug):
@@ -151,7 +151,7 @@ def check(
     markdown: _Markdown = None,
     json_file: _Json = None,
     force: _Force = False,
-    debug: _Debug = False,
+    debug: Debug = False,
 ) -> None:
     """Check the means of one run: exit code 0 for pass, 1 for fail."""
     with reported(debug=debug):
@@ -173,7 +173,7 @@ def baseline(
     run: _Run,
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Where the baseline goes: a JSON file.")],
     force: _Force = False,
-    debug: _Debug = False,
+    debug: Debug = False,
 ) -> None:
     """Write ids, scores and fingerprints of a run, without texts: small enough to commit."""
     with reported(debug=debug):
@@ -190,7 +190,7 @@ def agree(
         float | None, typer.Option("--threshold", metavar="N", help="Make both 1 (at least N) and 0.")
     ] = None,
     weights: Annotated[Weights | None, typer.Option("--weights", help="Let near misses of grades count.")] = None,
-    debug: _Debug = False,
+    debug: Debug = False,
 ) -> None:
     """Tell how far a metric agrees with people: confusion table, accuracy, kappa, base rates."""
     with reported(debug=debug):
@@ -204,7 +204,7 @@ def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes.")],
     to: Annotated[ExportFormat | None, typer.Option("--to", help="The form; without it by the file's suffix.")] = None,
     force: _Force = False,
-    debug: _Debug = False,
+    debug: Debug = False,
 ) -> None:
     """Write a run as CSV, JSON or Markdown."""
     with reported(debug=debug):
@@ -220,16 +220,6 @@ def export(
             ExportFormat.MARKDOWN: found.to_markdown,
         }[form](target)
         typer.echo(f"{found.name} is in {plain(str(file))}", err=True)
-
-
-def register(app: typer.Typer) -> None:
-    """
-    Add the commands.
-
-    :param app: Where to.
-    """
-    for command in (compare, check, baseline, agree, export):
-        app.command()(command)
 
 
 def _check_gate(

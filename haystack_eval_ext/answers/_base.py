@@ -3,7 +3,7 @@
 """What every answer evaluator shares: sockets, references, and the way from texts to scores."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ Answers = list[str] | list[ChatMessage] | list[GeneratedAnswer] | ChatMessage | 
 References = list[str] | list[list[str]]
 
 
-def best(function: Callable[[str, str], float], prediction: str, references: list[str]) -> float:
+def best(function: Callable[[str, str], float], prediction: str, references: Sequence[str]) -> float:
     """
     Score an answer against the reference that suits it best.
 
@@ -70,11 +70,11 @@ class AnswerEvaluator(Serialized):
         check_on_undefined(on_undefined)
         self.on_undefined: OnUndefined = on_undefined
 
-    def _score(self, prediction: str, references: list[str]) -> float:
+    def _score(self, prediction: str, references: Sequence[str]) -> float:
         """The score of one answer against at least one reference."""
         raise NotImplementedError
 
-    def _values(self, predictions: list[str], references: list[list[str]]) -> list[float]:
+    def _values(self, predictions: list[str], references: Sequence[Sequence[str]]) -> list[float]:
         """The score of each answer, NaN where there is no reference; a metric that can do it faster at once may."""
         score = self._score
         return [
@@ -117,7 +117,7 @@ class OverlapEvaluator(AnswerEvaluator):
     #: Which of them is the score.
     measure: Literal["f1", "precision", "recall"] = "f1"
 
-    def _overlaps(self, predictions: list[str], references: list[list[str]]) -> list[list[Overlap]]:
+    def _overlaps(self, predictions: list[str], references: Sequence[Sequence[str]]) -> list[list[Overlap]]:
         """What each answer shares with each of its references."""
         raise NotImplementedError
 

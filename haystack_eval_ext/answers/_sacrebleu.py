@@ -3,7 +3,7 @@
 """What BLEU and chrF share: sentence scores, the corpus score and the signature, each text counted once."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haystack import component
@@ -31,8 +31,8 @@ class CorpusScores(NamedTuple):
 
 def score_corpus(
     predictions: list[str],
-    references: list[list[str]],
-    choose: "Callable[[list[str]], Metric]",
+    references: Sequence[Sequence[str]],
+    choose: "Callable[[Sequence[str]], Metric]",
     settings: dict[str, object],
 ) -> CorpusScores:
     """
@@ -108,7 +108,7 @@ class SacrebleuEvaluator:
         self.normalization: Normalization = normalization
         self.on_undefined: OnUndefined = on_undefined
 
-    def _chooser(self) -> "Callable[[list[str]], Metric]":
+    def _chooser(self) -> "Callable[[Sequence[str]], Metric]":
         """A function, new for each run, that gives the sacrebleu metric for the references of a row."""
         raise NotImplementedError
 

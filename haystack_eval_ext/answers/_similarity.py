@@ -12,6 +12,8 @@ from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, report_
 from haystack_eval_ext._text import sendable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 # Pairs whose vectors are gathered at a time: enough to be fast, few enough that a large batch needs no second copy.
@@ -29,7 +31,7 @@ class TextPairs(NamedTuple):
     row_count: int
 
 
-def pair_up(references: list[list[str]], predictions: list[str]) -> TextPairs:
+def pair_up(references: Sequence[Sequence[str]], predictions: list[str]) -> TextPairs:
     """
     Number the different texts of a batch, and pair each answer with each of its references.
 
@@ -125,7 +127,7 @@ def refuse_without_references(pairs: TextPairs, on_undefined: OnUndefined, *, na
 
 def similarity_rows(
     pairs: TextPairs,
-    values: NDArray[np.float64],
+    values: NDArray[np.floating],
     failed: NDArray[np.bool_],
     on_undefined: OnUndefined,
     *,

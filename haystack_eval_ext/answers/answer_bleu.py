@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """BLEU. Source: Papineni et al., ACL 2002; Post, A Call for Clarity in Reporting BLEU Scores, WMT 2018; sacrebleu."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -23,7 +23,7 @@ Smoothing = Literal["exp", "floor", "add-k", "none"]
 _MAX_NGRAM_ORDER = 4
 
 
-def tokenizer_for(references: list[str]) -> Literal["13a", "char"]:
+def tokenizer_for(references: Sequence[str]) -> Literal["13a", "char"]:
     """
     Choose sacrebleu's tokenizer for a row.
 
@@ -122,7 +122,7 @@ class AnswerBleuEvaluator(SacrebleuEvaluator):
         self.max_ngram_order = max_ngram_order
         SacrebleuEvaluator.__init__(self, lowercase=lowercase, normalization=normalization, on_undefined=on_undefined)
 
-    def _chooser(self) -> "Callable[[list[str]], BLEU]":
+    def _chooser(self) -> "Callable[[Sequence[str]], BLEU]":
         if self.tokenize != "auto":
             metric = self._metric(self.tokenize)
             return lambda references: metric  # noqa: ARG005 - the same for every row

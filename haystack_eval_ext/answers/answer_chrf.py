@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """chrF and chrF++. Source: Popović, WMT 2015 and WMT 2017; computed by sacrebleu."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from haystack import component
@@ -77,7 +77,7 @@ class AnswerChrfEvaluator(SacrebleuEvaluator):
         self.beta = beta
         SacrebleuEvaluator.__init__(self, lowercase=lowercase, normalization=normalization, on_undefined=on_undefined)
 
-    def _chooser(self) -> "Callable[[list[str]], CHRF]":
+    def _chooser(self) -> "Callable[[Sequence[str]], CHRF]":
         try:
             from sacrebleu.metrics.chrf import CHRF
         except ImportError as error:

@@ -3,6 +3,7 @@
 """Answer contains a reference. Source: the usual "accuracy" of open-domain question answering by free text."""
 
 import unicodedata
+from collections.abc import Sequence
 
 from haystack import component
 
@@ -66,7 +67,7 @@ class AnswerContainsEvaluator(AnswerEvaluator):
         self.normalization: Normalization = normalization
         self._normalize = make_normalizer(normalization)
 
-    def _score(self, prediction: str, references: list[str]) -> float:
+    def _score(self, prediction: str, references: Sequence[str]) -> float:
         # Two readings of punctuation inside words; each is made when it is first needed.
         readings = [self._tokens] if self.normalization == "none" else [self._tokens, self._separate_tokens]
         for tokens in readings:

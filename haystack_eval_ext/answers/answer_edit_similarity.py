@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Edit similarity. Source: Levenshtein, Soviet Physics Doklady 10(8), 1966; rapidfuzz's normalized_similarity."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from haystack import component
@@ -49,10 +49,10 @@ class AnswerEditSimilarityEvaluator(AnswerEvaluator):
         self.normalization: Normalization = normalization
         self._normalize = make_normalizer(normalization)
 
-    def _score(self, prediction: str, references: list[str]) -> float:
+    def _score(self, prediction: str, references: Sequence[str]) -> float:
         return best(_similarity(), prediction, references)
 
-    def _values(self, predictions: list[str], references: list[list[str]]) -> list[float]:
+    def _values(self, predictions: list[str], references: Sequence[Sequence[str]]) -> list[float]:
         if self.normalization != "none":
             predictions = list(map(self._normalize, predictions))
             references = [list(map(self._normalize, row)) for row in references]

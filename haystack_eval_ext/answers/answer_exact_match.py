@@ -5,6 +5,7 @@
 import re
 import string
 import unicodedata
+from collections.abc import Sequence
 
 from haystack import component
 
@@ -76,7 +77,7 @@ class AnswerExactMatchEvaluator(AnswerEvaluator):
             self._patterns or ignore_case or ignore_punctuation or ignore_numbers or normalization != "none"
         )
 
-    def _score(self, prediction: str, references: list[str]) -> float:
+    def _score(self, prediction: str, references: Sequence[str]) -> float:
         if self._raw:
             return float(prediction in references)
         prediction = self._compared(prediction)

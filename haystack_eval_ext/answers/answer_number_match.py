@@ -4,6 +4,7 @@
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -163,7 +164,7 @@ class AnswerNumberMatchEvaluator(AnswerEvaluator):
         reason = "no reference answer holds a number"
         return score_rows(values, self.on_undefined, name=type(self).__name__, reason=reason)._asdict()
 
-    def _score(self, prediction: str, references: list[str]) -> float:
+    def _score(self, prediction: str, references: Sequence[str]) -> float:
         wanted = [numbers for text in references if (numbers := find_numbers(text, self.decimal_separator))]
         if not wanted:
             return math.nan

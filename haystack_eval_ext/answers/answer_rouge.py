@@ -3,6 +3,7 @@
 """ROUGE. Source: Lin, ROUGE: A Package for Automatic Evaluation of Summaries, ACL workshop 2004; rouge-score."""
 
 import unicodedata
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, cast, get_args
 
 from haystack import component
@@ -205,7 +206,7 @@ class AnswerRougeEvaluator(OverlapEvaluator):
         self.measure: RougeMeasure = measure
         self.use_stemmer = use_stemmer
 
-    def _overlaps(self, predictions: list[str], references: list[list[str]]) -> list[list[Overlap]]:
+    def _overlaps(self, predictions: list[str], references: Sequence[Sequence[str]]) -> list[list[Overlap]]:
         rouge = Rouge(self.rouge_type, use_stemmer=self.use_stemmer)
         return [
             [rouge.score(prediction, reference) for reference in row]

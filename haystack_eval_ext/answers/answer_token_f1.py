@@ -3,7 +3,7 @@
 """Token F1. Source: Rajpurkar et al., SQuAD 2.0, ACL 2018, and the official evaluation script of version 2.0."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from haystack import component
 
@@ -73,11 +73,11 @@ class AnswerTokenF1Evaluator(OverlapEvaluator):
         self._normalize = make_normalizer(normalization)
         self._split: Callable[[str], list[str]] = squad_tokens if normalization == "squad" else segment
 
-    def _overlaps(self, predictions: list[str], references: list[list[str]]) -> list[list[Overlap]]:
+    def _overlaps(self, predictions: list[str], references: Sequence[Sequence[str]]) -> list[list[Overlap]]:
         return [
             self._row(prediction, row) if row else [] for prediction, row in zip(predictions, references, strict=True)
         ]
 
-    def _row(self, prediction: str, references: list[str]) -> list[Overlap]:
+    def _row(self, prediction: str, references: Sequence[str]) -> list[Overlap]:
         tokens = self._split(self._normalize(prediction))
         return [token_overlap(tokens, self._split(self._normalize(reference))) for reference in references]

@@ -215,46 +215,45 @@ class SASEvaluator(LoadedOnce, Serialized):
         """The score of each pair, and whether it failed; what occurs twice is computed once."""
         model = self._loaded
         if self._mapping == "cosine":
-            return pair_cosines(self._read(model.encode, pairs.texts, [pairs.texts]), pairs)
+            return pair_cosines(self._read(model.encode, pairs.texts), pairs)
         count = len(pairs.texts)
         different, place = np.unique(pairs.predictions * count + pairs.references, return_inverse=True)
-        columns = [[pairs.texts[number] for number in numbers] for numbers in np.divmod(different, count)]
+        texts = [(pairs.texts[number // count], pairs.texts[number % count]) for number in different.tolist()]
         options: dict[str, Any] = {}
         if self._mapping == "softmax":
             # The model's own activation may map each label by itself.
             from torch.nn import Identity
 
             options["activation_fn"] = Identity()
-        texts = list(zip(*columns, strict=True))
-        scores = self._read(model.predict, texts, columns, **options).astype(np.float64)
-        failed = ~np.isfinite(scores.reshape(len(texts), -1)).all(axis=1)
+        scores = self._read(model.predict, texts, **options).astype(np.float64)
+        failed = np.asarray(~np.isfinite(scores.reshape(len(texts), -1)).all(axis=1))
         if self._mapping == "softmax":
             scores = softmax(scores)[:, self._label_number]
         elif self._mapping == "sigmoid":
             scores = sigmoid(scores)
         return scores[place], failed[place]
 
-    def _read(
-        self, read: Callable[..., Any], inputs: list[Any], columns: list[list[str]], **options: Any
-    ) -> NDArray[np.floating]:
-        """Let the model read texts, or pairs of them, whose texts are also given one column for each side."""
+    def _read(self, read: Callable[..., Any], inputs: list[Any], **options: Any) -> NDArray[np.floating]:
+        """Let the model read texts, or pairs of texts."""
         with progress(type(self).__name__, len(inputs), shown=self.progress_bar) as bar:
             return longest_first(
                 lambda batch: np.asarray(
                     read(batch, batch_size=len(batch), show_progress_bar=False, convert_to_numpy=True, **options)
                 ),
                 inputs,
-                _lengths(self._loaded, columns),
+                _lengths(self._loaded, inputs),
                 batch_size=self.batch_size,
                 done=bar.update,
             )
 
 
-def _lengths(model: Any, columns: list[list[str]]) -> list[int]:
+def _lengths(model: Any, inputs: list[Any]) -> list[int]:
     """How many tokens the model reads of each text, or pair of texts; characters if its tokenizer is of a rare kind."""
+    pairs = [(text,) if isinstance(text, str) else text for text in inputs]
     limit = getattr(model, "max_seq_length", None)
     try:
+        columns = map(list, zip(*pairs, strict=True))
         found = model.tokenizer(*columns, truncation=limit is not None, max_length=limit, verbose=False)["input_ids"]
         return [len(tokens) for tokens in found]
     except Exception:  # whatever it dislikes: only the padding suffers
-        return [sum(map(len, texts)) for texts in zip(*columns, strict=True)]
+        return [sum(map(len, texts)) for texts in pairs]

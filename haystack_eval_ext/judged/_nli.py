@@ -214,10 +214,10 @@ class EntailmentModel:
                 return_tensors="pt",
             ).to(self._device)
             with torch.inference_mode():
-                return np.asarray(self._model(**encoded).logits.cpu().numpy(), dtype=np.float64)
+                return np.asarray(self._model(**encoded).logits.cpu().numpy())
 
         lengths = [self.length(premise) + self.length(hypothesis) for premise, hypothesis in pairs]
-        logits = longest_first(read, pairs, lengths, batch_size=batch_size, done=done)
+        logits = longest_first(read, pairs, lengths, batch_size=batch_size, done=done).astype(np.float64)
         failed = ~np.isfinite(logits).all(axis=1)
         logits[failed] = 0.0
         values = softmax(logits) if len(self._labels) > 1 else sigmoid(logits)

@@ -1,0 +1,288 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `run` and `plan`."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from haystack_eval_ext._cli.faults import UserError, collected_warnings, plain, reported
+from haystack_eval_ext._cli.judging import (
+    CacheFile,
+    EmbedderFile,
+    JudgeFile,
+    MaxCalls,
+    MaxCost,
+    MaxTokens,
+    Offline,
+    PriceFile,
+    Progress,
+    judge_settings,
+    print_plans,
+)
+from haystack_eval_ext._cli.options import (
+    DataFile,
+    Debug,
+    Force,
+    KeyFields,
+    Maps,
+    Measures,
+    PipelineName,
+    Threshold,
+    measure_names,
+    pipeline_file,
+    socket_mapping,
+)
+from haystack_eval_ext._cli.output import run_folder
+from haystack_eval_ext._cli.rag import (
+    Concurrency,
+    Documents,
+    Index,
+    Isolate,
+    MaxFailures,
+    NoTexts,
+    Rag,
+    RagOptions,
+    Repeats,
+    Retrieved,
+    RetryFailed,
+    Sample,
+    Seed,
+    Set,
+    Stratify,
+    Timeout,
+    run_rag,
+    split_maps,
+)
+from haystack_eval_ext._cli.render import (
+    console,
+    print_text,
+    print_warnings,
+)
+from haystack_eval_ext._cli.run_result import print_run
+from haystack_eval_ext._resources import pipeline_names, pipeline_path
+from haystack_eval_ext.retrieval._keys import has_key, make_keys
+from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs._labels import check_label_field
+from haystack_eval_ext.runs.dataset import Dataset, read_dataset
+from haystack_eval_ext.runs.evaluation import (
+    EvaluationError,
+    MappingError,
+    OneByOneError,
+    PipelineFileError,
+    UnfedSocketError,
+    WithheldFaultError,
+    load_pipeline,
+    read_pipeline_text,
+    single_evaluator,
+    takes_batches,
+)
+from haystack_eval_ext.runs.judging import judged_components, plan_judges, prepare_judges, set_judges
+from haystack_eval_ext.runs.run import load_run
+
+# What the command line adds to a fault of the library, which knows no options.
+_HINTS: dict[type[EvaluationError], str] = {
+    MappingError: "Correct --map.",
+    OneByOneError: "An evaluation pipeline takes all rows at once, as 'retrieval' does; a RAG pipeline, which takes "
+    "one question at a time, goes into --rag.",
+    UnfedSocketError: "Another column can feed it: --map component.socket=column.",
+    WithheldFaultError: "--debug shows it.",
+}
+
+
+# Of a run in which no row of some metric could be judged.
+_NOTHING_JUDGED = 1
+
+
+def run(
+    data: DataFile,
+    pipeline: PipelineName = None,
+    measures: Measures = [],  # noqa: B006 - typer hands a new list to each call
+    key_fields: KeyFields = ["id"],  # noqa: B006
+    maps: Maps = [],  # noqa: B006
+    threshold: Threshold = None,
+    rag: Rag = None,
+    index: Index = None,
+    documents: Documents = None,
+    changes: Set = [],  # noqa: B006
+    retrieved: Retrieved = None,
+    concurrency: Concurrency = 8,
+    isolate: Isolate = False,
+    repeats: Repeats = 1,
+    sample: Sample = None,
+    seed: Seed = 0,
+    stratify: Stratify = None,
+    timeout: Timeout = None,
+    max_failures: MaxFailures = None,
+    retry_failed: RetryFailed = False,
+    judge: JudgeFile = None,
+    embedder: EmbedderFile = None,
+    cache: CacheFile = None,
+    offline: Offline = False,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    prices: PriceFile = None,
+    progress: Progress = True,
+    out: Annotated[Path | None, typer.Option("--out", metavar="RUN_DIR", help="Folder to keep the run in.")] = None,
+    no_texts: NoTexts = False,
+    force: Force = False,
+    debug: Debug = False,
+) -> None:
+    """Run an evaluation pipeline, or measures alone (-m), over data, a kept run, or a RAG pipeline (--rag)."""
+    with reported(debug=debug):
+        maps, rag_maps = split_maps(maps)
+        options = RagOptions(
+            rag=rag,
+            index=index,
+            documents=documents,
+            changes=changes,
+            maps=rag_maps,
+            retrieved=retrieved,
+            concurrency=concurrency,
+            isolate=isolate,
+            repeats=repeats,
+            sample=sample,
+            seed=seed,
+            stratify=stratify,
+            timeout=timeout,
+            max_failures=max_failures,
+            retry_failed=retry_failed,
+        )
+        _check_run_arguments(pipeline, measures, key_fields, maps, threshold)
+        options.check()
+        settings = judge_settings(
+            judge=judge,
+            embedder=embedder,
+            cache=cache,
+            offline=offline,
+            max_calls=max_calls,
+            max_tokens=max_tokens,
+            max_cost=max_cost,
+            prices=prices,
+            progress=progress,
+        )
+        with collected_warnings() as warnings:
+            if pipeline is None:
+                source = None
+                loaded = single_evaluator(measure_names(measures), key_fields, threshold)
+            else:
+                source = pipeline_file(pipeline)
+                loaded = load_pipeline(read_pipeline_text(source), source.name)
+            # Prices alone may be those of the RAG pipeline.
+            priced = rag is not None and not judged_components(loaded)
+            set_judges(loaded, replace(settings, prices=None) if priced else settings)
+            folder = None if out is None else run_folder(out, force=force)
+            name = data.name if folder is None else folder.name
+            mapping, note = socket_mapping(maps), ""
+            try:
+                prepare_judges(loaded)
+                if data.is_dir():
+                    options.refuse_kept_run(data)
+                    found = api.evaluate(loaded, load_run(data), name=name, mapping=mapping)
+                else:
+                    dataset = read_dataset(data, label_field=key_fields[0])
+                    note = _incomplete_keys(dataset, key_fields)
+                    if rag is None:
+                        found = api.evaluate(loaded, dataset, name=name, mapping=mapping)
+                    else:
+                        found = run_rag(
+                            loaded,
+                            dataset,
+                            options,
+                            out=folder,
+                            mapping=mapping,
+                            settings=settings,
+                            force=force,
+                            texts=not no_texts,
+                        )
+            except EvaluationError as error:
+                hint = "" if isinstance(error, UnfedSocketError) and source is None else _HINTS.get(type(error), "")
+                raise UserError(" ".join(filter(None, (str(error), hint, note)))) from error
+        warnings += [note] if note else []
+        if folder is not None:
+            found = replace(found, manifest={**found.manifest, "warnings": warnings})
+            found.save(folder, texts=not no_texts, replace=True)
+        print_run(f"{'measures' if source is None else source.stem} over {data.name}", found, warnings)
+        if folder is not None:
+            typer.echo(f"The run is in {plain(str(folder))}", err=True)
+        if any("error" in metric.statuses and "scored" not in metric.statuses for metric in found.metrics.values()):
+            # A judge that answers nothing must not pass for a good run in CI.
+            raise typer.Exit(_NOTHING_JUDGED)
+
+
+def plan(
+    data: DataFile,
+    pipeline: Annotated[str, typer.Argument(metavar="PIPELINE", help="A YAML file, or a shipped pipeline.")],
+    maps: Maps = [],  # noqa: B006
+    judge: JudgeFile = None,
+    embedder: EmbedderFile = None,
+    cache: CacheFile = None,
+    prices: PriceFile = None,
+    debug: Debug = False,
+) -> None:
+    """Tell what the judges of a pipeline would be asked over a data file, before any money is spent."""
+    with reported(debug=debug):
+        settings = judge_settings(judge=judge, embedder=embedder, cache=cache, prices=prices)
+        source = pipeline_file(pipeline)
+        with collected_warnings() as warnings:
+            loaded = load_pipeline(read_pipeline_text(source), source.name)
+            set_judges(loaded, settings)
+            dataset = read_dataset(data)
+            plans, unplanned = plan_judges(loaded, dataset, socket_mapping(maps))
+        screen = console()
+        print_text(screen, f"{source.stem} over {data.name}, {len(dataset)} rows")
+        screen.print()
+        print_plans(screen, plans, unplanned)
+        print_warnings(warnings)
+
+
+def _incomplete_keys(dataset: Dataset, key_fields: list[str]) -> str:
+    """What to know about documents that have the first part of a composite key alone, as bare keys give it."""
+    if len(key_fields) == 1:
+        return ""
+    first, whole = make_keys(key_fields[0]).of, make_keys(key_fields).of
+    columns = [dataset.column(name) for name in ("documents", "relevant_documents") if dataset.has(name)]
+    documents = [document for column in columns for row in column for document in row]
+    count = sum(has_key(first(document)) and not has_key(whole(document)) for document in documents)
+    if not count:
+        return ""
+    return (
+        f"{count} of {len(documents)} documents in the data have {key_fields[0]} but not all of "
+        f"{', '.join(key_fields[1:])}, so that they match nothing: a bare key fills only the first --key-field. Write "
+        "them as Documents in JSON."
+    )
+
+
+def _check_run_arguments(
+    pipeline: str | None, measures: list[str], key_fields: list[str], maps: list[str], threshold: float | None
+) -> None:
+    msg = ""
+    if pipeline is None and not measures:
+        names = ", ".join(filter(_takes_batches, pipeline_names()))
+        msg = f"Nothing to run: give PIPELINE, a YAML file or a shipped one ({names}), or measures, such as -m nDCG@10."
+    elif pipeline is not None and measures:
+        msg = "PIPELINE and -m exclude each other: a pipeline brings its own measures. Leave one of them out."
+    elif maps and pipeline is None:
+        msg = "--map names sockets of a PIPELINE, so it does not go with -m. Leave it out."
+    elif threshold is not None and pipeline is not None:
+        msg = "--relevance-threshold goes with -m: a PIPELINE sets relevance_threshold in its YAML. Leave it out."
+    elif len(key_fields) > 1 and pipeline is not None:
+        msg = "--key-field: a PIPELINE says itself what it compares; name one field, where bare keys of the data go."
+    if msg:
+        raise UserError(msg)
+    for field in key_fields:
+        try:
+            check_label_field(field)
+        except ValueError:
+            msg = f"--key-field must be id, content or meta.<key>, but is {field!r}."
+            raise UserError(msg) from None
+
+
+def _takes_batches(name: str) -> bool:
+    try:
+        return takes_batches(load_pipeline(read_pipeline_text(pipeline_path(name)), name))
+    except PipelineFileError:
+        return True  # running it tells what it lacks, such as a key of a model's provider
