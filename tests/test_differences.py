@@ -19,7 +19,9 @@ from haystack import Document, Pipeline, component
 from differences import Difference, shown
 from differences_answers import ANSWER_DIFFERENCES
 from differences_judged import JUDGED_DIFFERENCES
+from differences_sas import SAS_DIFFERENCES
 from haystack_eval_ext import DocumentMRREvaluator
+from models import needs_sas
 from retrieval_data import EVALUATORS, make_evaluator, needs_stock
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "differences.md"
@@ -243,17 +245,21 @@ DIFFERENCES: dict[str, Difference] = {
         ours=["ValueError", "yes"],
     ),
     **ANSWER_DIFFERENCES,
+    **SAS_DIFFERENCES,
     **JUDGED_DIFFERENCES,
 }
 
 
-@pytest.mark.parametrize("name", DIFFERENCES)
+RUNNABLE = [pytest.param(name, marks=needs_sas if name in SAS_DIFFERENCES else []) for name in DIFFERENCES]
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
 def test_our_value(name: str) -> None:
     assert DIFFERENCES[name].observe("ours") == DIFFERENCES[name].ours
 
 
 @needs_stock
-@pytest.mark.parametrize("name", DIFFERENCES)
+@pytest.mark.parametrize("name", RUNNABLE)
 def test_stock_value(name: str) -> None:
     assert DIFFERENCES[name].observe("stock") == DIFFERENCES[name].stock
 
