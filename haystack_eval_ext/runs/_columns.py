@@ -184,7 +184,7 @@ def _texts(value: Any) -> list[str]:
         raise BadCellError(msg)
     contexts = []
     for number, entry in enumerate(value, start=1):
-        content = entry.get("content") if isinstance(entry, dict) else entry
+        content = entry.get("content") if isinstance(entry, dict) else getattr(entry, "content", entry)
         if not isinstance(content, str):
             came = "an object without a content text" if isinstance(entry, dict) else kind_of(entry)
             msg = f"entry {number} is {came}, expected a text or a Document as JSON"

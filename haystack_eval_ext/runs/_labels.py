@@ -111,6 +111,8 @@ def parse_documents(value: Any, label_field: str) -> list[Document]:
 
 
 def _document(entry: Any, label_field: str) -> Document:
+    if isinstance(entry, Document):
+        return entry
     if not isinstance(entry, dict):
         return _keyed(_key(entry), label_field)
     if not _DOCUMENT_MARKS.isdisjoint(entry):

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from haystack_eval_ext._rows import describe
+
 FilePath = str | os.PathLike[str]
 SHOWN_PROBLEMS = 20
 # What the C readers of these formats call white space; str.strip() would also eat U+3000 and U+001C inside ids.
@@ -61,10 +63,17 @@ class Record(NamedTuple):
 
 
 class Problems:
-    """Collects the faults of one file."""
+    """Collects the faults of one file, or of rows that were never in a file."""
 
-    def __init__(self, path: FilePath) -> None:
+    def __init__(self, path: FilePath, *, in_file: bool = True) -> None:
+        """
+        Start without any.
+
+        :param path: The file, or what the rows are called.
+        :param in_file: Whether places are lines, from 1; else they are rows, from 0.
+        """
         self.path = os.fspath(path)
+        self.unit = "line" if in_file else "row"
         self._found: list[tuple[float, str]] = []
 
     def add(self, what: str, line: int | None = None, column: str | None = None) -> None:
@@ -72,10 +81,11 @@ class Problems:
         Note one fault.
 
         :param what: What came and what was expected, without the user's texts.
-        :param line: The physical line, if the fault has one.
+        :param line: The physical line, or the row, if the fault has one.
         :param column: The column, if the fault has one.
         """
-        place = self.path if line is None else f"{self.path}:{line}"
+        where = f":{line}" if self.unit == "line" else f"[{line}]"
+        place = self.path if line is None else f"{self.path}{where}"
         named = what if column is None else f"column {column!r}: {what}"
         self._found.append((math.inf if line is None else line, f"{place}: {named}"))
 
@@ -270,13 +280,13 @@ def csv_records(text: str, delimiter: str, problems: Problems) -> list[Record]:
 
 def kind_of(value: Any) -> str:
     """
-    Name a JSON value's kind for a message, never its content.
+    Name a value's kind for a message, never its content.
 
-    :param value: A parsed JSON value.
+    :param value: A parsed JSON value, or what stands in a row made in Python.
     :returns: Such as "a list".
     """
     names = {type(None): "null", bool: "true or false", str: "a text", list: "a list", dict: "an object"}
-    return names.get(type(value), "a number")
+    return names.get(type(value)) or ("a number" if isinstance(value, int | float) else describe(value))
 
 
 def _check_header(header: list[str], line: int, problems: Problems) -> None:

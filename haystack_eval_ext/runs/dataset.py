@@ -4,12 +4,13 @@
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from haystack import Document
 
+from haystack_eval_ext._rows import describe
 from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS, Column, cell_parsers, delimited_cell
 from haystack_eval_ext.runs._fingerprints import label_part, order_free_hash
 from haystack_eval_ext.runs._labels import BadCellError, check_label_field
@@ -21,12 +22,23 @@ from haystack_eval_ext.runs._lines import (
     csv_records,
     json_records,
     jsonl_records,
+    kind_of,
     raise_if_any,
     read_text,
 )
 from haystack_eval_ext.runs.trec import BeirFolder
 
-__all__ = ["COLUMNS", "SUFFIXES", "Column", "Dataset", "DatasetError", "beir_dataset", "beir_documents", "read_dataset"]
+__all__ = [
+    "COLUMNS",
+    "SUFFIXES",
+    "Column",
+    "Dataset",
+    "DatasetError",
+    "beir_dataset",
+    "beir_documents",
+    "open_dataset",
+    "read_dataset",
+]
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 # What an unanswerable question may lack.
@@ -157,6 +169,51 @@ def read_dataset(path: FilePath, *, label_field: str = "id") -> Dataset:
     problems = Problems(path)
     records, delimited = _read_records(path, problems)
     _check_meanings(records, problems)
+    return _made(records, delimited, label_field, problems)
+
+
+def open_dataset(data: Dataset | Sequence[Mapping[str, Any]] | FilePath, *, label_field: str = "id") -> Dataset:
+    """
+    Take rows as a user gives them: checked, and under the names of `COLUMNS`.
+
+    ```python
+    from haystack_eval_ext.runs.dataset import open_dataset
+
+    data = open_dataset([{"query": "Who pays?", "relevant_documents": ["d1"]}])
+    print(data.rows[0]["question"], data.rows[0]["relevant_documents"][0].id)
+    # Who pays? d1
+    ```
+
+    :param data: A file; rows, as :func:`read_dataset` takes them from JSON, whose documents may also be Documents; or a
+        Dataset of such rows.
+    :param label_field: As for :func:`read_dataset`.
+    :returns: The rows.
+    :raises ValueError: If `label_field` is not as for :func:`read_dataset`.
+    :raises TypeError: If it is something else.
+    :raises DatasetError: If anything in it is wrong; every fault is listed with its line or row.
+    """
+    if isinstance(data, str | os.PathLike):
+        return read_dataset(data, label_field=label_field)
+    check_label_field(label_field)
+    path, rows = (data.path, data.rows) if isinstance(data, Dataset) else ("rows", data)
+    if not isinstance(rows, list | tuple):
+        msg = f"data must be a file, a list of rows, or a Dataset, but is {describe(data)}."
+        raise TypeError(msg)
+    problems = Problems(path, in_file=False)
+    records = []
+    for number, row in enumerate(rows):
+        if isinstance(row, Mapping) and all(isinstance(name, str) for name in row):
+            records.append(Record(number, dict(row)))
+        else:
+            problems.add(f"{kind_of(row)}, expected a dict of columns by name", number)
+    if not rows:
+        problems.add("there are no rows")
+    _check_meanings(records, problems)
+    return _made(records, False, label_field, problems)
+
+
+def _made(records: list[Record], delimited: bool, label_field: str, problems: Problems) -> Dataset:
+    """Parse cells, fill what may be missing, and name the rows; all faults are reported together."""
     parsers = cell_parsers(label_field)
     rows: list[dict[str, Any]] = []
     for record in records:
@@ -180,7 +237,7 @@ def read_dataset(path: FilePath, *, label_field: str = "id") -> Dataset:
     _fill(rows, lines, problems)
     _name_rows(rows, lines, problems)
     raise_if_any(DatasetError, [problems])
-    return Dataset(os.fspath(path), [_ordered(row) for row in rows])
+    return Dataset(problems.path, [_ordered(row) for row in rows])
 
 
 def beir_documents(beir: BeirFolder) -> list[Document]:
@@ -277,9 +334,9 @@ def _fill(rows: list[dict[str, Any]], lines: list[int], problems: Problems) -> N
                 missing.append(lines[number])
         if missing:
             shown = ", ".join(map(str, missing[:_SHOWN])) + (", ..." if len(missing) > _SHOWN else "")
-            hint = ' (an empty text is "" in JSONL)' if column.kind == "text" else ""
+            hint = ' (an empty text is "")' if column.kind == "text" else ""
             problems.add(
-                f"missing in {len(missing)} of {len(rows)} rows (lines {shown}), "
+                f"missing in {len(missing)} of {len(rows)} rows ({problems.unit}s {shown}), "
                 f"expected in every row or in none{hint}",
                 column=name,
             )
@@ -291,7 +348,7 @@ def _name_rows(rows: list[dict[str, Any]], lines: list[int], problems: Problems)
         for row, line in zip(rows, lines, strict=True):
             key = row.get("id")
             if key in first:
-                problems.add(f"{key!r} again, first in line {first[key]}; expected each id once", line, "id")
+                problems.add(f"{key!r} again, first in {problems.unit} {first[key]}; expected each id once", line, "id")
             elif isinstance(key, str):
                 first[key] = line
         return
