@@ -6,13 +6,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from haystack_eval_ext._cli.judging import nothing_judged, print_usage
+from haystack_eval_ext._cli.render import console
 from haystack_eval_ext.cli import app
+from haystack_eval_ext.judged._account import Usage
+from haystack_eval_ext.runs.run import load_run
 from openai_server import OpenAIServer
 from stored_runs import stored
 
@@ -137,6 +142,47 @@ def test_a_judge_that_answers_nothing_fails_the_command(folder: Path, server: Op
     assert cells(stdout, "faithfulness", 6)[-2:] == ["2", "2"]
     assert "HTTP 401" in stderr
     assert KEY not in stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("", ""),
+        ("--max-calls 1", ""),
+        ("--max-calls 0", "No row of faithfulness could be scored, since the budget is spent (max_calls of 0)."),
+        ("--max-tokens 3", "No row of faithfulness could be scored, since the budget is spent (max_tokens of 3)."),
+    ],
+)
+def test_a_run_that_judged_nothing_is_told(folder: Path, options: str, told: str) -> None:
+    call(f"{RUN} {options} --out kept")
+    assert nothing_judged(load_run("kept").metrics) == told
+
+
+def test_a_run_whose_rows_failed_is_told(folder: Path, server: OpenAIServer) -> None:
+    server.change(key="another key")
+    call(f"{RUN} --out kept")
+    assert nothing_judged(load_run("kept").metrics) == "No row of faithfulness could be scored."
+
+
+def test_rows_that_a_metric_was_not_to_score_are_no_fault(folder: Path) -> None:
+    (folder / "rows.jsonl").write_text(json.dumps({**ROWS[2], "contexts": []}) + "\n", encoding="utf-8")
+    call(f"{RUN} --out kept")
+    metrics = load_run("kept").metrics
+    assert metrics["faithfulness"].statuses == ["undefined"]
+    assert nothing_judged(metrics) == ""
+    left_out = replace(metrics["faithfulness"], statuses=["not_run"], errors=[None])
+    assert nothing_judged({"faithfulness": left_out}) == ""
+
+
+def test_embedded_tokens_are_a_column_where_there_are_any(capsys: pytest.CaptureFixture[str]) -> None:
+    plain, embedding = Usage(calls=1).to_dict(), Usage(calls=2, embedding_tokens=7).to_dict()
+    print_usage(console(), {"faithfulness": plain})
+    assert "embedded" not in capsys.readouterr().out
+    older = {name: value for name, value in plain.items() if name != "embedding_tokens"}
+    print_usage(console(), {"faithfulness": older, "answer_relevancy": embedding})
+    printed = capsys.readouterr().out
+    assert "Tokens embedded" in printed
+    assert [cells(printed, name, 8)[-1] for name in ("faithfulness", "answer_relevancy", "all")] == ["-", "7", "7"]
 
 
 @pytest.mark.parametrize(
