@@ -13,23 +13,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from haystack import Document
 
+from haystack_eval_ext._calls import contained, in_thread, login_refused, name_of
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._text import sendable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-_LOGIN_REFUSED = (401, 403)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-# What clients call the HTTP status.
-_STATUS_NAMES = ("status_code", "status", "http_status", "code")
 # Single texts that fail before any call succeeds, until the service is taken to be down. Where only every second text
 # is bad, one run in a thousand would stop by mistake.
 _GIVE_UP = 10
-# A chain of causes is short; a cyclic one must end.
-_LONGEST_CHAIN = 20
 # Two runs that load one model at the same moment would load it twice.
 _WARMING_UP = threading.Lock()
 
@@ -89,31 +85,32 @@ def warm_up(embedder: Any) -> None:
     :param embedder: The embedder.
     :raises ValueError: If its own ``warm_up`` fails, as it does without a key or package; the message has its words.
     """
-    if hasattr(embedder, "warm_up"):
-        try:
-            with _WARMING_UP:
-                embedder.warm_up()
-        except Exception as error:
-            raise ValueError(_unprepared(error)) from error
+    try:
+        _warm_up(embedder)
+    except Exception as error:
+        raise ValueError(_unprepared(error)) from error
 
 
-async def warm_up_async(
-    embedder: Any, *, in_thread: Callable[[Callable[[], Any]], Awaitable[Any]] = asyncio.to_thread
-) -> None:
+async def warm_up_async(embedder: Any) -> None:
     """
     Prepare an embedder by its own ``warm_up_async``, or by its ``warm_up`` in a thread.
 
     :param embedder: The embedder.
-    :param in_thread: Runs a blocking function.
     :raises ValueError: As :func:`warm_up`.
     """
-    if not hasattr(embedder, "warm_up_async"):
-        await in_thread(lambda: warm_up(embedder))
-        return
     try:
-        await embedder.warm_up_async()
+        if hasattr(embedder, "warm_up_async"):
+            await contained(embedder.warm_up_async())
+        else:
+            await in_thread(lambda: _warm_up(embedder))
     except Exception as error:
         raise ValueError(_unprepared(error)) from error
+
+
+def _warm_up(embedder: Any) -> None:
+    if hasattr(embedder, "warm_up"):
+        with _WARMING_UP:
+            embedder.warm_up()
 
 
 def _unprepared(error: Exception) -> str:
@@ -144,7 +141,7 @@ def embed(embedder: Any, texts: Sequence[str]) -> Embedded:
             for arguments in requests:
                 try:
                     replies.append(embedder.run(**arguments))
-                except Exception as error:
+                except (Exception, asyncio.CancelledError) as error:
                     replies.append(error)
             requests = steps.send(replies)
     except StopIteration as done:
@@ -156,20 +153,20 @@ async def embed_async(
     embedder: Any,
     texts: Sequence[str],
     *,
-    in_thread: Callable[[Callable[[], Any]], Awaitable[Any]] = asyncio.to_thread,
     at_once: int = 1,
     timeout: float | None = None,
     keep: Callable[[str, NDArray[np.float64]], None] | None = None,
+    account: Callable[[list[str], Any], None] | None = None,
 ) -> Embedded:
     """
     :func:`embed` by the embedder's own ``run_async``, or by its ``run`` in a thread.
 
     :param embedder: As there.
     :param texts: As there.
-    :param in_thread: Runs a blocking function.
     :param at_once: How many calls of a text embedder with ``run_async`` are in flight at once.
     :param timeout: Seconds that a call may take before its texts fail. None: any time.
     :param keep: Told each text, as it was sent, and its vector when the call that gave it ends.
+    :param account: Told the texts of each call that was answered, as they were sent, and its `meta`.
     :returns: The same.
     :raises Exception: As :func:`embed`.
     """
@@ -180,16 +177,18 @@ async def embed_async(
         try:
             async with limit:
                 if is_async:
-                    return await embedder.run_async(**arguments)
+                    return await contained(embedder.run_async(**arguments))
                 return await in_thread(lambda: embedder.run(**arguments))
         except Exception as error:
             return _HangError() if limit.expired() else error
 
-    steps = _steps(texts, documents=takes_documents(embedder), at_once=at_once if is_async else 1, keep=keep)
+    together = at_once if is_async else 1
+    steps = _steps(texts, documents=takes_documents(embedder), at_once=together, keep=keep, account=account)
     try:
         requests = next(steps)
         while True:
-            requests = steps.send(await asyncio.gather(*map(call, requests)))
+            # An embedder may even cancel the task that it runs in.
+            requests = steps.send(await asyncio.gather(*map(call, requests), return_exceptions=True))
     except StopIteration as done:
         result: Embedded = done.value
         return result
@@ -228,29 +227,13 @@ def stack(vectors: list[NDArray[np.float64] | None]) -> NDArray[np.float64]:
     return matrix
 
 
-def login_refused(error: BaseException | None) -> bool:
-    """
-    Whether a service refused the user, so that no further request can succeed.
-
-    :param error: What an embedder raised.
-    :returns: True if the error, or what it came from, carries the HTTP status 401 or 403.
-    """
-    for _ in range(_LONGEST_CHAIN):
-        if error is None:
-            return False
-        for holder in (error, getattr(error, "response", None)):
-            if any(getattr(holder, name, None) in _LOGIN_REFUSED for name in _STATUS_NAMES):
-                return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
 def _steps(
     texts: Sequence[str],
     *,
     documents: bool,
     at_once: int = 1,
     keep: Callable[[str, NDArray[np.float64]], None] | None = None,
+    account: Callable[[list[str], Any], None] | None = None,
 ) -> Generator[list[dict[str, Any]], list[Any], Embedded]:
     """
     What is done, but for the calls.
@@ -273,8 +256,10 @@ def _steps(
         wave = [batches.pop() for _ in range(1 if documents else min(at_once, len(batches)))]
         replies = yield [_request(batch, documents=documents) for batch in wave]
         for batch, reply in zip(wave, replies, strict=True):
-            if not isinstance(reply, Exception):
+            if not isinstance(reply, BaseException):
                 succeeded = True
+                if account is not None:
+                    account(batch, reply.get("meta") if isinstance(reply, dict) else None)
                 for text, embedding in zip(batch, _embeddings(reply, batch, documents=documents), strict=True):
                     vectors[text] = vector = read_vector(embedding)
                     if vector is None:
@@ -295,7 +280,7 @@ def _steps(
                 batches += [batch[half:], batch[:half]]
             else:
                 failures += 1
-                reasons[batch[0]] = type(reply).__name__
+                reasons[batch[0]] = name_of(reply)
     return Embedded([vectors.get(text) for text in sent], [reasons.get(text) for text in sent])
 
 

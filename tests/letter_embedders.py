@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from dataclasses import replace
 from typing import Any
@@ -33,6 +34,10 @@ def letters(text: str) -> Any:
     if "#login" in text:
         error = RuntimeError("no embedding")
         raise error from RefusedError(text, 401)
+    if "#cancel" in text:
+        raise asyncio.CancelledError
+    if "#stop" in text:
+        raise StopIteration
     spoiled = {
         "#none": None,
         "#nan": [math.nan, 1.0],

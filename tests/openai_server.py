@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-An HTTP server on 127.0.0.1 that speaks OpenAI's chat protocol, and misbehaves on command.
+An HTTP server on 127.0.0.1 that speaks OpenAI's protocol for chats and embeddings, and misbehaves on command.
 
-A verdict is a pure function of statement and contexts; a fault is one of (seed, user message, how often it was seen).
+A verdict is a pure function of statement and contexts, a vector one of its text; a fault is one of (seed, user message
+or texts, how often they were seen).
 So asking again changes no verdict, and neither the order of arrival nor the number of clients changes a fault.
 As a program it serves until it is stopped: ``python openai_server.py '{"latency": 0.1}'`` prints its address.
 """
@@ -76,6 +77,22 @@ def verdict(statement: str, contexts: object) -> int:
     return int(zlib.crc32(json.dumps([statement, contexts], sort_keys=True).encode()) % 4 != 0)
 
 
+def vector(text: str) -> list[float]:
+    """A direction that nobody can guess and everybody can compute."""
+    rng = random.Random(text)
+    return [rng.uniform(0.0, 1.0) for _ in range(8)]
+
+
+def embedding_tokens(texts: list[str]) -> int:
+    """What embedding some texts takes: a token for each word."""
+    return sum(len(text.split()) for text in texts)
+
+
+def embedded_texts(body: dict[str, Any]) -> list[str]:
+    """The texts of a request for embeddings."""
+    return [body["input"]] if isinstance(body["input"], str) else list(body["input"])
+
+
 def reply_to(body: dict[str, Any]) -> Any:
     """The right reply, as JSON."""
     text = user_message(body)
@@ -137,7 +154,8 @@ class _Server:
 
     def reset(self) -> None:
         self.bodies: list[dict[str, Any]] = []
-        #: In order: ("in" or "out", user message).
+        self.embedded: list[dict[str, Any]] = []
+        #: In order: ("in" or "out", user message or texts).
         self.events: list[tuple[str, str]] = []
         self.met: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
@@ -181,10 +199,10 @@ class _Server:
             self.tokens -= 1
         return None
 
-    async def complete(self, raw: bytes, key: str, reader: asyncio.StreamReader) -> Answer | None:
+    async def complete(self, raw: bytes, key: str, reader: asyncio.StreamReader, *, embeds: bool) -> Answer | None:
         body = json.loads(raw)
-        text = user_message(body)
-        self.bodies.append(body)
+        text = json.dumps(embedded_texts(body)) if embeds else user_message(body)
+        (self.embedded if embeds else self.bodies).append(body)
         self.events.append(("in", text))
         self.seen[text] += 1
         self.in_flight += 1
@@ -223,7 +241,21 @@ class _Server:
             return Answer(200, PROXY[fault], kind="text/html" if fault == "page" else "application/json")
         if fault == "no-json":
             return Answer(200, "<html>a proxy's page</html>")
+        if "input" in body:
+            return Answer(200, self._embeddings(body, fault))
         return Answer(200, self._completion(body, fault, random.Random(f"{settings.seed}|how|{number}|{text}")))
+
+    def _embeddings(self, body: dict[str, Any], fault: str | None) -> dict[str, Any]:
+        texts = embedded_texts(body)
+        # Whatever is wrong with a reply, a vector is missing.
+        vectors = [vector(text) for text in texts][: len(texts) - (fault is not None)]
+        tokens = embedding_tokens(texts)
+        return {
+            "object": "list",
+            "model": "served-embedder",
+            "data": [{"object": "embedding", "index": place, "embedding": one} for place, one in enumerate(vectors)],
+            "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+        }
 
     def _completion(self, body: dict[str, Any], fault: str | None, rng: random.Random) -> dict[str, Any]:
         value = reply_to(body)
@@ -282,8 +314,8 @@ class _Server:
             writer.close()
 
     async def _route(self, path: str, raw: bytes, key: str, reader: asyncio.StreamReader) -> Answer | None:
-        if path.endswith("/chat/completions"):
-            return await self.complete(raw, key, reader)
+        if path.endswith(("/chat/completions", "/embeddings")):
+            return await self.complete(raw, key, reader, embeds=path.endswith("/embeddings"))
         if path.endswith("/reset"):
             self.settings = Settings(**{**asdict(self.settings), **json.loads(raw or b"{}")})
             self.reset()
@@ -372,7 +404,7 @@ class OpenAIServer:
 
     @property
     def calls(self) -> int:
-        """Requests since the start or the last change."""
+        """Requests of judges since the start or the last change."""
         return len(self._server.bodies)
 
     @property
@@ -382,8 +414,13 @@ class OpenAIServer:
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
-        """The requests in order of arrival."""
+        """The requests of judges in order of arrival."""
         return list(self._server.bodies)
+
+    @property
+    def embedded(self) -> list[dict[str, Any]]:
+        """The requests of embedders in order of arrival."""
+        return list(self._server.embedded)
 
     @property
     def events(self) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ LAYERS = (
     ("diagnosis",),
     FAMILIES,
     (
+        "_calls",
         "_embedding",
         "_formulas",
         "_models",

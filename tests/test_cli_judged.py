@@ -6,13 +6,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from haystack_eval_ext._cli.judging import nothing_judged, print_usage
+from haystack_eval_ext._cli.render import console
 from haystack_eval_ext.cli import app
+from haystack_eval_ext.judged._account import Usage
+from haystack_eval_ext.runs.run import load_run
 from openai_server import OpenAIServer
 from stored_runs import stored
 
@@ -140,6 +145,50 @@ def test_a_judge_that_answers_nothing_fails_the_command(folder: Path, server: Op
 
 
 @pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("", ""),
+        ("--max-calls 1", ""),
+        ("--max-calls 0", "No row of faithfulness could be scored, since the budget is spent (max_calls of 0)."),
+        ("--max-tokens 3", "No row of faithfulness could be scored, since the budget is spent (max_tokens of 3)."),
+    ],
+)
+def test_a_run_that_judged_nothing_is_told(folder: Path, options: str, told: str) -> None:
+    call(f"{RUN} {options} --out kept")
+    assert nothing_judged(load_run("kept").metrics) == told
+
+
+def test_a_run_whose_rows_failed_is_told(folder: Path, server: OpenAIServer) -> None:
+    server.change(key="another key")
+    call(f"{RUN} --out kept")
+    assert nothing_judged(load_run("kept").metrics) == "No row of faithfulness could be scored."
+
+
+def test_rows_that_a_metric_was_not_to_score_are_no_fault(folder: Path) -> None:
+    (folder / "rows.jsonl").write_text(json.dumps({**ROWS[2], "contexts": []}) + "\n", encoding="utf-8")
+    call(f"{RUN} --out kept")
+    metrics = load_run("kept").metrics
+    assert metrics["faithfulness"].statuses == ["undefined"]
+    assert nothing_judged(metrics) == ""
+    left_out = replace(metrics["faithfulness"], statuses=["not_run"], errors=[None])
+    assert nothing_judged({"faithfulness": left_out}) == ""
+
+
+def test_embedded_tokens_are_a_column_where_there_are_any(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    plain, embedding = Usage(calls=1).to_dict(), Usage(calls=2, embedding_tokens=7).to_dict()
+    print_usage(console(), {"faithfulness": plain})
+    assert "embedded" not in capsys.readouterr().out
+    older = {name: value for name, value in plain.items() if name != "embedding_tokens"}
+    print_usage(console(), {"faithfulness": older, "answer_relevancy": embedding})
+    printed = capsys.readouterr().out
+    assert "Tokens embedded" in printed
+    assert [cells(printed, name, 8)[-1] for name in ("faithfulness", "answer_relevancy", "all")] == ["-", "7", "7"]
+
+
+@pytest.mark.parametrize(
     ("line", "parts"),
     [
         ("run retrieval --data rows.jsonl --judge judge.yaml", ["No component", "leave the options"]),
@@ -165,4 +214,12 @@ def test_a_wrong_use_is_one_line_with_a_hint(folder: Path, server: OpenAIServer,
     assert stderr.count("\n") <= 2, stderr
     for part in parts:
         assert part in stderr, stderr
+    assert server.calls == 0
+
+
+@pytest.mark.parametrize("limit", ["--max-calls 0", "--max-tokens 3"])
+def test_a_budget_without_room_for_a_row_fails_the_command(folder: Path, server: OpenAIServer, limit: str) -> None:
+    code, _, stderr = call(f"{RUN} {limit}")
+    assert code == 1
+    assert "No row of faithfulness could be scored, since the budget is spent (max_" in stderr
     assert server.calls == 0

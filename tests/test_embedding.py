@@ -14,12 +14,13 @@ import pytest
 from haystack import component
 from haystack.components.builders import AnswerBuilder, PromptBuilder
 
+from haystack_eval_ext import AnswerEmbeddingSimilarityEvaluator
+from haystack_eval_ext._calls import login_refused
 from haystack_eval_ext._embedding import (
     Embedded,
     check_embedder,
     embed,
     embed_async,
-    login_refused,
     read_vector,
     stack,
     takes_documents,
@@ -27,7 +28,6 @@ from haystack_eval_ext._embedding import (
     warm_up_async,
 )
 from haystack_eval_ext._formulas import cosine
-from haystack_eval_ext.judged._limits import in_thread
 from letter_embedders import (
     AsyncDocumentEmbedder,
     LetterDocumentEmbedder,
@@ -80,12 +80,26 @@ def test_each_different_text_is_embedded_once_and_blank_ones_never(way: str, emb
         ("#empty", "an embedding not of finite numbers"),
         ("#words", "an embedding not of finite numbers"),
         ("#nested", "an embedding not of finite numbers"),
+        ("#cancel", "CancelledError"),
+        ("#stop", "StopIteration"),
     ],
 )
 def test_a_failure_costs_its_text_and_says_why(way: str, embedder: type, sign: str, reason: str) -> None:
     vectors, reasons = embedded(way, embedder(), ["a", f"bad {sign}", "b", f"bad {sign}"])
     assert [vector is None for vector in vectors] == [False, True, False, True]
-    assert reasons == [None, reason, None, reason]
+    # Python itself turns a StopIteration of a coroutine into a RuntimeError.
+    turned = "RuntimeError" if (way, embedder, sign) == ("async", AsyncDocumentEmbedder, "#stop") else reason
+    assert reasons == [None, turned, None, turned]
+
+
+@in_both_ways
+@any_embedder
+@pytest.mark.parametrize("sign", ["#cancel", "#stop"])
+def test_what_is_no_exception_costs_the_rows_of_its_text(way: str, embedder: type, sign: str) -> None:
+    it = AnswerEmbeddingSimilarityEvaluator(embedder(), raise_on_failure=False)
+    sockets: dict[str, Any] = {"ground_truth_answers": ["a", "b", "c"], "predicted_answers": ["a", f"b {sign}", "c"]}
+    result = it.run(**sockets) if way == "sync" else asyncio.run(it.run_async(**sockets))
+    assert result["statuses"] == ["scored", "error", "scored"]
 
 
 @in_both_ways
@@ -215,7 +229,7 @@ def test_a_call_that_hangs_costs_its_text() -> None:
 def test_a_service_that_hangs_is_given_up(embedder: type) -> None:
     it = embedder()
     texts = [f"hang {number}" for number in range(30)]
-    _, reasons = asyncio.run(embed_async(it, texts, in_thread=in_thread, timeout=0.01))
+    _, reasons = asyncio.run(embed_async(it, texts, timeout=0.01))
     it.over.set()
     assert it.asked == 10
     assert (reasons.count("a call that did not end in time"), reasons.count(DOWN)) == (10, 20)

@@ -13,7 +13,7 @@ from haystack import Pipeline, component
 from haystack.components.embedders import MockTextEmbedder, OpenAIDocumentEmbedder
 
 from haystack_eval_ext import AnswerCorrectnessEvaluator, AnswerRelevancyEvaluator, FaithfulnessEvaluator
-from haystack_eval_ext._embedding import login_refused
+from haystack_eval_ext._calls import login_refused
 from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext._text import sendable
 from haystack_eval_ext.judged._similarities import _identity

@@ -45,6 +45,7 @@ def test_rows_and_sum(server: OpenAIServer) -> None:
             "replies_without_tokens": 0,
             "cost": pytest.approx(COST),
             "models": {"served-model": 1},
+            "embedding_tokens": None,
         }
     usage = result["usage"]
     assert (usage["calls"], usage["prompt_tokens"], usage["completion_tokens"]) == (5, 500, 50)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import stat
@@ -300,7 +301,7 @@ def test_offline_reads_a_folder_that_it_cannot_write_to(killed: bool) -> None:
         try:
             if root:
                 os.seteuid(nobody)
-            found = ReplyCache(str(path), must_exist=True)
+            found = ReplyCache(str(path), read_only=True)
             assert found.get("key") == CachedReply("text", {"model": "m"})
             found.close()
         finally:
@@ -313,11 +314,79 @@ def test_offline_reads_a_folder_that_it_cannot_write_to(killed: bool) -> None:
 def test_offline_writes_nothing(server: OpenAIServer, policy: JudgePolicy) -> None:
     evaluator(server.url, policy).run(**rows(2))
     before = Path(policy.cache_path or "").read_bytes()
-    cache = ReplyCache(policy.cache_path or "", must_exist=True)
+    cache = ReplyCache(policy.cache_path or "", read_only=True)
     cache.put("key", CachedReply("text", {}))
     assert cache.get("key") is None
     cache.close()
     assert Path(policy.cache_path or "").read_bytes() == before
+
+
+def everything_in(folder: Path) -> dict[str, Any]:
+    """Each file's bytes, mode and time; and the folder's own."""
+    found: dict[str, Any] = {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    for path in (folder, *folder.rglob("*")):
+        # Reading may mark places in the index of a log, which is nobody's data.
+        if not path.name.endswith("-shm"):
+            found[f"{path} stat"] = (path.stat().st_mode, path.stat().st_mtime_ns)
+    return {name: value for name, value in found.items() if not name.endswith("-shm")}
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_plan_and_offline_leave_the_folder_as_it_is(server: OpenAIServer, policy: JudgePolicy, killed: bool) -> None:
+    """Also beside the log of a run that was killed, whose replies count."""
+    folder = Path(policy.cache_path or "").parent
+    # Only the last one to close a file clears its log away.
+    another = ReplyCache(policy.cache_path or "")
+    assert another.get("nothing") is None
+    evaluator(server.url, policy).run(**rows(2))
+    if killed:
+        folder = Path(shutil.copytree(folder, folder.parent / "killed"))
+        assert (folder / "cache.sqlite-wal").stat().st_size > 0
+        policy = replace(policy, cache_path=str(folder / "cache.sqlite"))
+    another.close()
+    before, names = everything_in(folder), sorted(path.name for path in folder.iterdir())
+    planned = evaluator(server.url, policy).plan(**rows(3))
+    assert (planned.calls, planned.cached) == (1, 2)
+    assert evaluator(server.url, replace(policy, offline=True)).run(**rows(2))["statuses"] == ["scored"] * 2
+    assert everything_in(folder) == before
+    assert sorted(path.name for path in folder.iterdir()) == names
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes and users")
+def test_a_plan_reads_a_folder_that_it_cannot_write_to(server: OpenAIServer) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        policy = replace(QUICK, cache_path=str(Path(folder) / "cache.sqlite"))
+        judged = evaluator(server.url, policy)
+        judged.run(**rows(2))
+        judged.plan(**rows(1))  # imports what it needs
+        for file in Path(folder).iterdir():
+            file.chmod(0o444)
+        Path(folder).chmod(0o555)
+        root = os.geteuid() == 0  # whom modes do not bind
+        try:
+            if root:
+                os.seteuid(65534)
+            planned = judged.plan(**rows(3))
+        finally:
+            if root:
+                os.seteuid(0)
+            Path(folder).chmod(0o755)
+        assert (planned.calls, planned.cached) == (1, 2)
+
+
+def test_a_plan_makes_neither_file_nor_folder(server: OpenAIServer, policy: JudgePolicy) -> None:
+    assert evaluator(server.url, policy).plan(**rows(3)).calls == 3
+    assert not Path(policy.cache_path or "").parent.exists()
+
+
+def test_a_file_that_was_only_just_made_holds_nothing(server: OpenAIServer, policy: JudgePolicy) -> None:
+    path = Path(policy.cache_path or "")
+    path.parent.mkdir()
+    path.touch()
+    assert evaluator(server.url, policy).plan(**rows(3)).calls == 3
+    offline = evaluator(server.url, replace(policy, offline=True), raise_on_failure=False)
+    assert offline.run(**rows(1))["errors"] == ["not in the cache (offline); run once without offline"]
+    assert [file.read_bytes() for file in path.parent.iterdir()] == [b""]
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,8 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext import FailedRowsError, FaithfulnessEvaluator
 from haystack_eval_ext.judged._account import Usage
-from haystack_eval_ext.judged._failures import JudgeError, classify
-from haystack_eval_ext.judged._forms import verdicts_form
-from haystack_eval_ext.judged._judge import Judge, RowAsk
-from haystack_eval_ext.judged._limits import LIMITS, _LoopThread, submit
-from haystack_eval_ext.judged._prompts import load_prompt
+from haystack_eval_ext.judged._failures import classify
+from haystack_eval_ext.judged._limits import LIMITS, _LoopThread
 from judged_rows import QUICK, VALUE, evaluator, judge, rows
 from openai_server import OpenAIServer
 
@@ -408,6 +405,40 @@ def test_a_warm_up_that_exits_is_an_error_of_its_own(error: BaseException) -> No
         in_time(lambda: FaithfulnessEvaluator(chat_generator=Exiting(), policy=QUICK).run(**rows(2)))
 
 
+def test_a_judge_that_cancels_its_own_task_fails_its_row_alone() -> None:
+    class Cancelling:
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+            raise AssertionError
+
+        async def run_async(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            task = asyncio.current_task()
+            if "Question 1?" in (messages[-1].text or "") and task is not None:
+                task.cancel()
+                await asyncio.sleep(0)
+            return {"replies": [ChatMessage.from_assistant('{"verdicts": {"s1": 1, "s2": 1, "s3": 1, "s4": 1}}')]}
+
+    policy = replace(QUICK, max_attempts=2)
+    judged = FaithfulnessEvaluator(chat_generator=Cancelling(), policy=policy, raise_on_failure=False)
+    result = in_time(lambda: judged.run(**rows(3)))
+    assert result["errors"] == [None, "CancelledError in 2 attempts", None]
+
+
+def test_an_asynchronous_warm_up_ends_at_the_deadline() -> None:
+    class Slow:
+        async def warm_up_async(self) -> None:
+            await asyncio.Event().wait()
+
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+            raise AssertionError
+
+        async def run_async(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+            raise AssertionError
+
+    late = FaithfulnessEvaluator(chat_generator=Slow(), policy=replace(QUICK, deadline=0.05))
+    with pytest.raises(ValueError, match=r"its warm-up took longer than the deadline of 0\.05 seconds"):
+        in_time(lambda: late.run(**rows(1)))
+
+
 def in_time(function: Any) -> Any:
     """The result of what must not hang."""
     with ThreadPoolExecutor(1) as pool:
@@ -471,24 +502,55 @@ def test_a_refusal_in_words_is_not_asked_on(replies: list[str | None], outcome: 
     assert (result["errors"], left) == ([outcome], [])
 
 
-def test_earlier_attempts_count() -> None:
-    """What was asked for with other items is not asked for as often again alone."""
+@pytest.mark.parametrize(
+    ("attempts", "sizes", "error"),
+    [
+        (1, [4], "ConnectionError in 1 attempts"),
+        (2, [4, 4, 3, 3], "the judge passed over 2 of 4 statements in 2 rounds"),
+        (3, [4, 4, 3, 3, 2, 2], "the judge passed over 1 of 4 statements in 3 rounds"),
+        (4, [4, 4, 3, 3, 2, 2, 1, 1], None),
+    ],
+)
+def test_what_a_reply_leaves_out_is_a_request_of_its_own(attempts: int, sizes: list[int], error: str | None) -> None:
+    """As many attempts as the first one had, and no more such requests than attempts."""
+    asked: list[int] = []
 
-    class Silent:
-        calls = 0
+    class Grudging:
+        """Fails each request once, then says one thing of all that it is asked."""
 
-        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
-            Silent.calls += 1
-            return {"replies": [ChatMessage.from_assistant("{}")]}
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            statements = json.loads(messages[-1].text or "")["statements"]
+            asked.append(len(statements))
+            if asked.count(len(statements)) == 1:
+                raise ConnectionError
+            return {"replies": [ChatMessage.from_assistant(json.dumps({"verdicts": {next(iter(statements)): 1}}))]}
 
-    async def work() -> None:
-        with Judge(Silent(), QUICK) as running:
-            form = verdicts_form(["s1"])
-            await RowAsk(running).read(load_prompt("faithfulness", "en"), {}, form, earlier=QUICK.max_attempts - 2)
+    policy = replace(QUICK, max_attempts=attempts)
+    judged = FaithfulnessEvaluator(chat_generator=Grudging(), policy=policy, raise_on_failure=False)
+    result = judged.run(**rows(1, first=3))
+    assert asked == sizes
+    assert result["errors"] == [error]
 
-    with pytest.raises(JudgeError, match="unreadable reply in 2 attempts"):
-        submit(work()).result(20)
-    assert Silent.calls == 2
+
+def test_each_half_of_a_reply_that_was_cut_off_is_a_question_of_its_own() -> None:
+    asked: list[int] = []
+
+    class Short:
+        """Has room for one verdict, and fails each request once."""
+
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            names = list(json.loads(messages[-1].text or "")["statements"])
+            asked.append(len(names))
+            if asked.count(len(names)) % 2:
+                raise ConnectionError
+            meta = {"finish_reason": "length" if len(names) > 1 else "stop"}
+            text = "{" if len(names) > 1 else json.dumps({"verdicts": {names[0]: 1}})
+            return {"replies": [ChatMessage.from_assistant(text, meta=meta)]}
+
+    policy = replace(QUICK, max_attempts=2)
+    result = FaithfulnessEvaluator(chat_generator=Short(), policy=policy).run(**rows(1, first=3))
+    assert result["statuses"] == ["scored"]
+    assert asked == [4, 4, 2, 2, 1, 1, 1, 1, 2, 2, 1, 1, 1, 1]
 
 
 def test_many_waits_stay_numbers() -> None:

@@ -7,15 +7,16 @@ from __future__ import annotations
 import asyncio
 import threading
 import traceback
+from pathlib import Path
 from typing import Any
 
 import pytest
-from haystack import component, default_to_dict
+from haystack import Document, component, default_to_dict
 from haystack.components.embedders import MockTextEmbedder
 
 from haystack_eval_ext import AnswerCorrectnessEvaluator, AnswerRelevancyEvaluator, FailedRowsError, UndefinedScore
 from letter_embedders import AsyncDocumentEmbedder, LetterDocumentEmbedder, LetterTextEmbedder, letters
-from test_judged_answer import asked, both, both_rows, correctness, make, relevancy
+from test_judged_answer import FAST, asked, both, both_rows, correctness, make, relevancy
 
 any_embedder = pytest.mark.parametrize("embedder", [LetterTextEmbedder, LetterDocumentEmbedder, AsyncDocumentEmbedder])
 
@@ -31,7 +32,7 @@ def test_texts_of_all_rows_are_embedded_once(evaluator: type, embedder: type) ->
 
 @both
 @any_embedder
-@pytest.mark.parametrize("sign", ["#refuse", "#none", "#nan", "#empty", "#words", "#nested"])
+@pytest.mark.parametrize("sign", ["#refuse", "#none", "#nan", "#empty", "#words", "#nested", "#cancel", "#stop"])
 def test_a_text_that_cannot_be_embedded_costs_its_rows(evaluator: type, embedder: type, sign: str) -> None:
     it = make(evaluator, embedder=embedder())
     result = both_rows(it, ["Ma", f"secret {sign}", "Ne", f"secret {sign}"])
@@ -50,6 +51,97 @@ def test_failed_rows_are_raised_with_the_others_result(evaluator: type) -> None:
         both_rows(it, ["Ma", "".join(["sec", "ret #refuse"])])
     assert caught.value.result["statuses"] == ["scored", "error"]
     assert "secret" not in "".join(traceback.format_exception(caught.value))
+
+
+@component
+class CancellingEmbedder(AsyncDocumentEmbedder):
+    """Cancels the task that it runs in."""
+
+    def __init__(self) -> None:
+        AsyncDocumentEmbedder.__init__(self)
+
+    @component.output_types(documents=list[Document])
+    async def run_async(self, documents: list[Document]) -> dict[str, Any]:
+        task = asyncio.current_task()
+        if any("#own" in (document.content or "") for document in documents) and task is not None:
+            task.cancel()
+            await asyncio.sleep(0)
+        result: dict[str, Any] = self.run(documents)
+        return result
+
+
+@both
+def test_an_embedder_that_cancels_its_own_task_costs_its_rows(evaluator: type) -> None:
+    result = both_rows(make(evaluator, embedder=CancellingEmbedder()), ["Ma", "Mo #own", "Ne"])
+    assert result["statuses"] == ["scored", "error", "scored"]
+    assert "(CancelledError)" in result["errors"][1]
+
+
+@both
+def test_a_run_that_is_cancelled_while_it_embeds_ends(evaluator: type) -> None:
+    begun = threading.Event()
+
+    class Waiting:
+        def run(self, documents: list[Document]) -> dict[str, Any]:  # noqa: ARG002
+            raise AssertionError
+
+        async def run_async(self, documents: list[Document]) -> dict[str, Any]:
+            begun.set()
+            await asyncio.Event().wait()
+            return self.run(documents)
+
+    async def cancelled() -> None:
+        it = make(evaluator, embedder=Waiting())
+        sockets = {"questions": ["Ma"], "predicted_answers": ["Ma"]}
+        if evaluator is AnswerCorrectnessEvaluator:
+            sockets["ground_truth_answers"] = ["Ma"]
+        task = asyncio.create_task(it.run_async(**sockets))
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+
+
+@component
+class MeteredEmbedder(LetterDocumentEmbedder):
+    """Tells its tokens, one for each letter, under some name."""
+
+    def __init__(self, name: str) -> None:
+        LetterDocumentEmbedder.__init__(self)
+        self.name = name
+
+    @component.output_types(documents=list[Document], meta=dict[str, Any])
+    def run(self, documents: list[Document]) -> dict[str, Any]:
+        result: dict[str, Any] = LetterDocumentEmbedder.run(self, documents)
+        tokens = sum(len(document.content or "") for document in documents)
+        return {**result, "meta": {"model": "m", "usage": {self.name: tokens}}}
+
+
+@both
+@pytest.mark.parametrize("name", ["prompt_tokens", "input_tokens", "total_tokens"])
+def test_the_embedders_tokens_are_counted_apart(evaluator: type, name: str, tmp_path: Path) -> None:
+    """Each text once, by the first row that it stands in; nothing where the cache has all."""
+    policy = {**FAST, "cache_path": str(tmp_path / "cache.sqlite"), "max_tokens": None}
+    it = make(evaluator, embedder=MeteredEmbedder(name), policy=policy)
+    result = both_rows(it, ["Ma", "Ne #refuse", "Ma", "", "Long " * 40])
+    letters_sent = sum(len(text) for batch in it.embedder.asked for text in batch if "#refuse" not in text)
+    tokens = [row["usage"]["embedding_tokens"] for row in result["results"]]
+    assert tokens[1:4] == [None] * 3
+    assert tokens[4] > tokens[0] > 0
+    assert result["usage"]["embedding_tokens"] == tokens[0] + tokens[4]
+    assert tokens[0] + tokens[4] <= letters_sent
+    again = both_rows(it, ["Ma", "Long " * 40])
+    assert again["usage"]["embedding_tokens"] is None
+
+
+@both
+def test_an_embedder_that_tells_no_tokens_has_none(evaluator: type) -> None:
+    for embedder in (LetterDocumentEmbedder(), MeteredEmbedder("odd")):
+        result = both_rows(make(evaluator, embedder=embedder), ["Ma"])
+        assert result["usage"]["embedding_tokens"] is None
 
 
 @both

@@ -4,17 +4,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 import pytest
 from haystack import component
 from haystack.components.generators.chat import MockChatGenerator
+from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext import (
     ContextRelevanceEvaluator,
     FailedRowsError,
     FaithfulnessEvaluator,
+    JudgePolicy,
     LLMEvaluator,
     RefusalEvaluator,
     RubricEvaluator,
@@ -152,3 +155,19 @@ def test_the_criteria_of_a_rubric_are_announced(language: str, line: str) -> Non
     )
     evaluator.run(questions=["q"], predicted_answers=["a b"])
     assert system(evaluator).splitlines()[:2] == ["Grade!", line]
+
+
+class Plain:
+    """A generator without ``to_dict``."""
+
+    def __init__(self, model: str = "m") -> None:
+        self.model = model
+
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:  # noqa: ARG002
+        raise AssertionError
+
+
+def test_a_generator_without_to_dict_goes_by_its_parameters() -> None:
+    parameters = FaithfulnessEvaluator(chat_generator=Plain("x"), policy=FAST).to_dict()["init_parameters"]
+    assert parameters["chat_generator"] == {"type": f"{__name__}.Plain", "init_parameters": {"model": "x"}}
+    assert json.loads(json.dumps(parameters["policy"])) == JudgePolicy(**FAST).to_dict()  # type: ignore[arg-type]

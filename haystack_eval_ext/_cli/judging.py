@@ -17,6 +17,7 @@ from haystack_eval_ext.runs.judging import JudgeSettings, load_embedder, load_ge
 
 if TYPE_CHECKING:
     from haystack_eval_ext.judged._plan import Plan
+    from haystack_eval_ext.runs._run_files import RunMetric
 
 JudgeFile = Annotated[
     Path | None,
@@ -104,16 +105,21 @@ def print_usage(out: Console, usage: Mapping[str, Mapping[str, Any]]) -> None:
     if not usage:
         return
     lines = dict(usage) if len(usage) == 1 else {**usage, "all": total_usage(usage)}
+    embedded = any(account.get("embedding_tokens") is not None for account in usage.values())
     out.print()
     print_table(
         out,
-        ("Judge", "Calls", "Retries", "Cache hits", "Tokens in", "Tokens out", "Cost"),
+        (
+            *("Judge", "Calls", "Retries", "Cache hits", "Tokens in", "Tokens out", "Cost"),
+            *(["Tokens embedded"] if embedded else []),
+        ),
         [
             (
                 name,
                 *(str(account[key]) for key in ("calls", "retries", "cache_hits")),
                 *(_tokens(account, key) for key in ("prompt_tokens", "completion_tokens")),
                 _cost(account["cost"]),
+                *([_embedded(account)] if embedded else []),
             )
             for name, account in lines.items()
         ],
@@ -158,6 +164,28 @@ def _tokens(account: Mapping[str, Any], key: str) -> str:
     if tokens is None:
         return "unknown" if account["replies_without_tokens"] else "-"
     return f"{tokens}{'+' if account['replies_without_tokens'] else ''}"
+
+
+def _embedded(account: Mapping[str, Any]) -> str:
+    tokens = account.get("embedding_tokens")
+    return "-" if tokens is None else str(tokens)
+
+
+def nothing_judged(metrics: Mapping[str, RunMetric]) -> str:
+    """
+    Say which metrics have no score at all, since their rows failed or a budget had no room for them.
+
+    :param metrics: The metrics of a run.
+    :returns: What to tell the user, who must not take it for a good run; empty if there is no such metric.
+    """
+    lacking: dict[str, list[str]] = {}
+    for name, metric in metrics.items():
+        # Rows that a metric was not to score are "not_run" without a reason.
+        faults = [why for status, why in zip(metric.statuses, metric.errors, strict=True) if status == "error" or why]
+        if faults and "scored" not in metric.statuses:
+            spent = "error" not in metric.statuses
+            lacking.setdefault(f", since {faults[0]}" if spent else "", []).append(name)
+    return " ".join(f"No row of {', '.join(names)} could be scored{why}." for why, names in lacking.items())
 
 
 def _cost(cost: float | None) -> str:

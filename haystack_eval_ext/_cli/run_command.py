@@ -20,6 +20,7 @@ from haystack_eval_ext._cli.judging import (
     PriceFile,
     Progress,
     judge_settings,
+    nothing_judged,
     print_plans,
 )
 from haystack_eval_ext._cli.options import (
@@ -208,8 +209,9 @@ def run(
         print_run(f"{'measures' if source is None else source.stem} over {data.name}", found, warnings)
         if folder is not None:
             typer.echo(f"The run is in {plain(str(folder))}", err=True)
-        if any("error" in metric.statuses and "scored" not in metric.statuses for metric in found.metrics.values()):
+        if lacking := nothing_judged(found.metrics):
             # A judge that answers nothing must not pass for a good run in CI.
+            print_warnings([lacking])
             raise typer.Exit(_NOTHING_JUDGED)
 
 

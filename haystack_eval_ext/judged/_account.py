@@ -36,6 +36,7 @@ class Usage:
     :param unknown: Replies that came without their tokens.
     :param cost: In the currency of the prices; None without prices.
     :param models: Replies by the model that the service named.
+    :param embedding_tokens: Tokens of texts that were embedded, as far as the embedder reported them; in no budget.
     """
 
     calls: int = 0
@@ -46,6 +47,7 @@ class Usage:
     unknown: int = 0
     cost: float | None = None
     models: dict[str, int] = field(default_factory=dict)
+    embedding_tokens: int | None = None
 
     def add_reply(
         self, meta: Mapping[str, Any], prices: Mapping[str, Mapping[str, float]] | None, asked: str | None = None
@@ -85,6 +87,7 @@ class Usage:
             "replies_without_tokens": self.unknown,
             "cost": self.cost,
             "models": dict(self.models),
+            "embedding_tokens": self.embedding_tokens,
         }
 
 
@@ -113,14 +116,25 @@ def tokens_of(meta: Mapping[str, Any]) -> tuple[int, int] | None:
     :param meta: What a generator said about a reply.
     :returns: Both numbers, or None if it does not tell.
     """
-    usage = meta.get("usage")
-    if not isinstance(usage, dict):
-        return None
-    prompt = next((usage[name] for name in ("prompt_tokens", "input_tokens") if _is_count(usage.get(name))), None)
-    completion = next(
-        (usage[name] for name in ("completion_tokens", "output_tokens") if _is_count(usage.get(name))), None
-    )
-    return None if prompt is None or completion is None else (int(prompt), int(completion))
+    prompt = _told(meta, "prompt_tokens", "input_tokens")
+    completion = _told(meta, "completion_tokens", "output_tokens")
+    return None if prompt is None or completion is None else (prompt, completion)
+
+
+def embedding_tokens_of(meta: Any) -> int | None:
+    """
+    Tokens of the texts that a call embedded, under the names that embedders use for them.
+
+    :param meta: What an embedder said about a call.
+    :returns: The number, or None if it does not tell.
+    """
+    return _told(meta, "prompt_tokens", "input_tokens", "total_tokens")
+
+
+def _told(meta: Any, *names: str) -> int | None:
+    usage = meta.get("usage") if isinstance(meta, Mapping) else None
+    found = [usage[name] for name in names if _is_count(usage.get(name))] if isinstance(usage, Mapping) else []
+    return int(found[0]) if found else None
 
 
 def cost_of(

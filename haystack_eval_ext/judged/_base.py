@@ -3,47 +3,26 @@
 """What every judged evaluator shares: rows in, the judge's verdicts on each, scores and accounts out."""
 
 import asyncio
-import inspect
-import math
-import os
-from collections import Counter
 from collections.abc import Mapping
-from copy import deepcopy
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-from haystack import component, default_from_dict, default_to_dict, logging
-from haystack.core.serialization import component_to_dict
+from haystack import component
 
 from haystack_eval_ext._parameters import check_flag
-from haystack_eval_ext._progress import progress
-from haystack_eval_ext._rows import describe
-from haystack_eval_ext._scores import (
-    FailedRowsError,
-    OnUndefined,
-    UndefinedScore,
-    aggregate,
-    check_on_undefined,
-    list_rows,
-    report_undefined,
-)
-from haystack_eval_ext.judged._account import Budget, Usage, sum_of
+from haystack_eval_ext._scores import OnUndefined, check_on_undefined
+from haystack_eval_ext._serialization import Serialized
+from haystack_eval_ext.judged._account import Budget
 from haystack_eval_ext.judged._ask import Ask
-from haystack_eval_ext.judged._failures import JudgeError, NotRunError
-from haystack_eval_ext.judged._generator import check_generator
+from haystack_eval_ext.judged._generator import check_generator, default_generator
 from haystack_eval_ext.judged._items import read_examples
-from haystack_eval_ext.judged._judge import Judge, RowAsk
 from haystack_eval_ext.judged._limits import submit, wait
-from haystack_eval_ext.judged._plan import Plan, Planner, RowPlan, Unknown
+from haystack_eval_ext.judged._outcomes import Outcome, outputs_of
+from haystack_eval_ext.judged._plan import Plan
 from haystack_eval_ext.judged._policy import JudgePolicy, read_policy
-from haystack_eval_ext.judged._prompts import Prompt, load_prompt
+from haystack_eval_ext.judged._prompts import Prompt, check_instructions, load_prompt
+from haystack_eval_ext.judged._running import judge_rows, plan_rows
 from haystack_eval_ext.judged._sockets import SOCKETS, Socket, judged_rows
 
-logger = logging.getLogger(__name__)
-
-#: Names the model of the judge that is taken when no generator is given.
-MODEL_VARIABLE = "HAYSTACK_EVAL_JUDGE_MODEL"
 #: A row as a metric gets it: the value of each socket.
 Row = Mapping[str, Any]
 #: Examples as components take them: "inputs" and "outputs" of each.
@@ -62,30 +41,7 @@ class Judged(NamedTuple):
     details: dict[str, Any]
 
 
-class UndefinedRowsError(UndefinedScore):
-    """Rows are undefined and ``on_undefined`` is "raise". ``result`` holds the outputs; None if nothing was asked."""
-
-    def __init__(self, message: str, result: dict[str, Any] | None = None) -> None:
-        """
-        Create the error.
-
-        :param message: Which rows, and why.
-        :param result: What ``run`` would have returned.
-        """
-        super().__init__(message)
-        self.result = result
-
-
-class _Outcome(NamedTuple):
-    score: float
-    details: dict[str, Any]
-    status: str
-    error: str | None
-    usage: Usage
-    meta: dict[str, Any]
-
-
-class JudgedEvaluator:
+class JudgedEvaluator(Serialized):
     """
     An evaluator whose rows an LLM judges; a metric adds :meth:`_judge_row`.
 
@@ -170,26 +126,6 @@ class JudgedEvaluator:
         """
         return {name: (SOCKETS[name].type, name in cls._inputs) for name in (*cls._inputs, *cls._optional)}
 
-    def to_dict(self) -> dict[str, Any]:
-        """
-        Serialize the component.
-
-        :returns: Haystack's dictionary form, with the generator's own in it; secrets stay references.
-        """
-        names = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
-        return default_to_dict(self, **{name: _plain(getattr(self, name), name) for name in names})
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Any:
-        """
-        Make a component from its dictionary, which stays as it is.
-
-        :param data: What :meth:`to_dict` returned.
-        :returns: The component.
-        """
-        # Some generators' from_dict changes what it is given.
-        return default_from_dict(cls, deepcopy(data))
-
     def plan(self, **inputs: Any) -> Plan:
         """
         Tell what a run would ask, without asking.
@@ -200,7 +136,7 @@ class JudgedEvaluator:
         :raises ValueError: As :meth:`run` for bad input.
         :raises TypeError: As :meth:`run` for bad input.
         """
-        return wait(self._plan(judged_rows(self._inputs, self._optional, inputs, self._sockets)))
+        return wait(plan_rows(self, judged_rows(self._inputs, self._optional, inputs, self._sockets)))
 
     @component.output_types(
         score=float,
@@ -231,7 +167,8 @@ class JudgedEvaluator:
             - `results`: for each row what the score was made of, with `score`, `status` and `usage`;
             - `errors`: for each row why it has no score, else None;
             - `meta`: for each row what the generator said about its last reply; None if it never said anything;
-            - `usage`: calls, retries, cache hits, tokens (None: unknown), cost and models of the run;
+            - `usage`: calls, retries, cache hits, tokens (None: unknown), cost and models of the run, and the tokens of
+              embedders apart;
             - `summary`: further figures over all rows, which the class names; often none.
         :raises ValueError: If there are no rows, or the inputs differ in length.
         :raises TypeError: If something is of the wrong type; the message names input and row.
@@ -241,7 +178,7 @@ class JudgedEvaluator:
             others.
         """
         rows = judged_rows(self._inputs, self._optional, inputs, self._sockets)
-        return self._finish(wait(self._judge(rows)), rows)
+        return outputs_of(self, wait(self._judge(rows)), rows)
 
     @component.output_types(
         score=float,
@@ -261,7 +198,7 @@ class JudgedEvaluator:
         :returns: The same outputs as :meth:`run`.
         """
         rows = judged_rows(self._inputs, self._optional, inputs, self._sockets)
-        return self._finish(await asyncio.wrap_future(submit(self._judge(rows))), rows)
+        return outputs_of(self, await asyncio.wrap_future(submit(self._judge(rows))), rows)
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         """Ask what must be asked about a row, and do the arithmetic."""
@@ -275,182 +212,14 @@ class JudgedEvaluator:
         prompt = load_prompt(self._prompt_name, self.language)
         return prompt.changed(self.instructions, read_examples(self.examples, self._convert_example))
 
-    async def _judge(self, rows: list[dict[str, Any]]) -> list[_Outcome]:
-        with Judge(self.chat_generator, self.policy, self.budget) as judge:
-            if self.on_undefined == "raise" and self._has_score:
-                await self._refuse_undefined(judge, rows)
-            bar = progress(type(self).__name__, len(rows), shown=self.progress_bar)
+    async def _judge(self, rows: list[dict[str, Any]]) -> list[Outcome]:
+        return await judge_rows(self, rows)
 
-            async def one(row: dict[str, Any]) -> _Outcome:
-                outcome = await self._outcome(RowAsk(judge), row)
-                bar.update()
-                return outcome
-
-            with bar:
-                tasks = [asyncio.ensure_future(one(row)) for row in rows]
-                try:
-                    outcomes = await asyncio.gather(*tasks)
-                except BaseException:
-                    for task in tasks:
-                        task.cancel()
-                    raise
-        if judge.broken is not None:
-            # It was prepared before it saw any row, so that its message holds no text of a user's.
-            msg = f"The chat generator could not be prepared: {judge.broken} Nothing was asked."
-            raise ValueError(msg) from judge.broken
-        return outcomes
-
-    async def _refuse_undefined(self, judge: Judge, rows: list[dict[str, Any]]) -> None:
-        """Find rows that are undefined whatever the judge would say, before money is spent."""
-        planner = Planner(judge)
-        undefined = []
-        for row in rows:
-            try:
-                undefined.append(math.isnan((await self._judge_row(RowPlan(planner), row)).score))
-            except UndefinedScore:
-                undefined.append(True)
-            except Exception:
-                # It must be asked about; or it fails, which the run itself tells.
-                undefined.append(False)
-        self._report_undefined(np.array(undefined, dtype=np.bool_), None)
-
-    async def _outcome(self, ask: RowAsk, row: dict[str, Any]) -> _Outcome:
-        try:
-            score, details = await self._judge_row(ask, row)
-        except UndefinedScore as reason:
-            return _Outcome(
-                math.nan, deepcopy(dict(self._empty_details)), "undefined", str(reason), ask.usage, ask.meta
-            )
-        except JudgeError as error:
-            status = "not_run" if isinstance(error, NotRunError) else "error"
-            details = deepcopy(dict(self._empty_details)) | ({} if error.reply is None else {"reply": error.reply})
-            return _Outcome(math.nan, details, status, error.reason, ask.usage, ask.meta)
-        except Exception as error:
-            # Whatever it was: it costs this row, not the others, which are paid for. Its message may quote a text.
-            why = f"{type(error).__name__} while the row was judged, which is a fault of the evaluator"
-            return _Outcome(math.nan, deepcopy(dict(self._empty_details)), "error", why, ask.usage, ask.meta)
-        if math.isnan(score):
-            return _Outcome(math.nan, details, "undefined", self._undefined_reason, ask.usage, ask.meta)
-        return _Outcome(float(score), details, "scored", None, ask.usage, ask.meta)
-
-    def _finish(self, outcomes: list[_Outcome], rows: list[dict[str, Any]]) -> dict[str, Any]:
-        values = np.array([outcome.score for outcome in outcomes], dtype=np.float64)
-        missing = np.array([outcome.status in ("error", "not_run") for outcome in outcomes], dtype=np.bool_)
-        undefined = np.isnan(values) & ~missing
-        scores = aggregate(values, self.on_undefined if self._has_score else "nan", missing)
-        statuses = [
-            outcome.status if outcome.status in ("error", "not_run") else status
-            for outcome, status in zip(outcomes, scores.statuses, strict=True)
-        ]
-        result = {
-            "score": scores.score,
-            "individual_scores": scores.individual_scores,
-            "statuses": statuses,
-            "results": [
-                self._entry(outcome, score) for outcome, score in zip(outcomes, scores.individual_scores, strict=True)
-            ],
-            "errors": [outcome.error for outcome in outcomes],
-            "meta": [outcome.meta for outcome in outcomes] if any(outcome.meta for outcome in outcomes) else None,
-            "usage": sum_of(outcome.usage.to_dict() for outcome in outcomes),
-            "summary": self._summary(outcomes, rows),
-        }
-        if self._has_score:
-            self._report_undefined(undefined, result)
-        self._report(outcomes, result)
-        return result
-
-    def _report_undefined(self, undefined: Any, result: dict[str, Any] | None) -> None:
-        name = type(self).__name__
-        try:
-            report_undefined(undefined, self.on_undefined, metric=name, reason=self._undefined_reason)
-        except UndefinedScore as error:
-            raise UndefinedRowsError(str(error), result) from None
-
-    def _entry(self, outcome: _Outcome, score: float) -> Any:
+    def _entry(self, outcome: Outcome, score: float) -> Any:
         """A row's entry of `results`; its status is in the words that the stock evaluators use."""
         status = outcome.status if outcome.status in ("error", "not_run") else "evaluated"
         return {**outcome.details, "score": score, "status": status, "usage": outcome.usage.to_dict()}
 
-    def _summary(self, outcomes: list[_Outcome], rows: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: ARG002
+    def _summary(self, outcomes: list[Outcome], rows: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: ARG002
         """Further figures over all rows."""
         return {}
-
-    def _report(self, outcomes: list[_Outcome], result: dict[str, Any]) -> None:
-        """Tell once per run which rows were not judged and why, or raise the error that says so."""
-        unreached, failed = (
-            [row for row, outcome in enumerate(outcomes) if outcome.status == status] for status in ("not_run", "error")
-        )
-        found = []
-        if failed:
-            reasons = Counter(outcomes[row].error for row in failed)
-            why = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(3))
-            found.append(
-                f"{len(failed)} of {len(outcomes)} rows could not be judged: {list_rows(failed)}. Reasons: {why}."
-            )
-        if unreached:
-            found.append(
-                f"{len(unreached)} of {len(outcomes)} rows were not run, since {outcomes[unreached[0]].error}: "
-                f"{list_rows(unreached)}. With a cache_path a later run goes on from there."
-            )
-        if not found:
-            return
-        told = f"{type(self).__name__}: {' '.join(found)}"
-        if failed and self.raise_on_failure:
-            msg = (
-                f"{told} The other rows are in this error's `result`; raise_on_failure=False returns it, with NaN for "
-                "the failed ones."
-            )
-            raise FailedRowsError(msg, result)
-        logger.warning("{told} They are left out of the mean.", told=told)
-
-    async def _plan(self, rows: list[dict[str, Any]]) -> Plan:
-        # Planning needs no reply, so that a missing cache file is no fault.
-        policy = replace(self.policy, offline=False)
-        if policy.cache_path is not None and not os.path.isfile(os.path.expanduser(policy.cache_path)):
-            policy = replace(policy, cache_path=None)
-        with Judge(self.chat_generator, policy, Budget()) as judge:
-            planner = Planner(judge)
-            for row in rows:
-                try:
-                    await self._judge_row(RowPlan(planner), row)
-                except Unknown as end:
-                    planner.count_later(self._later_calls * self.policy.votes, int(end.args[0]))
-                except Exception:  # noqa: S112 - undefined, or it fails: nothing is asked, and the run tells why
-                    continue
-            return planner.plan(len(rows), getattr(self.chat_generator, "model", None))
-
-
-def default_generator() -> Any:
-    """
-    The judge that is taken when none is named.
-
-    :returns: OpenAI's chat generator, which leaves repeating to the judge, with a fixed seed as the stock evaluators
-        have, and the model that the environment variable HAYSTACK_EVAL_JUDGE_MODEL names, if it does.
-    """
-    from haystack.components.generators.chat import OpenAIChatGenerator
-
-    named = os.environ.get(MODEL_VARIABLE)
-    model: dict[str, Any] = {"model": named} if named else {}
-    return OpenAIChatGenerator(max_retries=0, generation_kwargs={"seed": 42}, **model)
-
-
-def check_instructions(instructions: Any) -> None:
-    """
-    Check the parameter ``instructions``, where there is one.
-
-    :param instructions: What came.
-    :raises ValueError: If it is blank.
-    :raises TypeError: If it is no text.
-    """
-    if not isinstance(instructions, str):
-        msg = f"instructions must be a text that is not blank, but is {describe(instructions)}."
-        raise TypeError(msg)
-    if not instructions.strip():
-        msg = "instructions must be a text that is not blank."
-        raise ValueError(msg)
-
-
-def _plain(value: Any, name: str) -> Any:
-    if isinstance(value, JudgePolicy):
-        return value.to_dict()
-    return component_to_dict(value, name) if hasattr(value, "to_dict") else deepcopy(value)

@@ -30,6 +30,7 @@ _BUSY = 10.0
 _SQLITE = b"SQLite format 3\0"
 _VERSION = 1
 _APPLICATION = 0x48455231  # "HER1"
+_TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, meta TEXT NOT NULL)"
 
 
 class CachedReply(NamedTuple):
@@ -57,29 +58,29 @@ class ReplyCache:
     A disk that fails costs no row: the run goes on without the cache, and says so once.
     """
 
-    def __init__(self, path: str, *, must_exist: bool = False) -> None:
+    def __init__(self, path: str, *, read_only: bool = False) -> None:
         """
         Open the file.
 
         :param path: Its path; ``~`` is the home folder.
-        :param must_exist: Whether the run has nothing else to answer from: then a missing file is an error, and it is
-            only read, so that its folder may be read-only.
-        :raises ValueError: If the file is no cache, cannot be opened, or must exist and does not.
+        :param read_only: Whether nothing may be written: then the file must exist, and file and folder stay as they
+            are. A folder that may be written to gets SQLite's index beside a log that lacks it.
+        :raises ValueError: If the file is no cache, cannot be opened, or is only to be read and missing.
         """
         self._path = Path(path).expanduser()
         self._failed = False
         connection: sqlite3.Connection | None = None
-        if must_exist and not self._path.is_file():
+        if read_only and not self._path.is_file():
             msg = f"offline answers from the cache alone, but there is no file {self._path}. Run once without offline."
             raise ValueError(msg)
         try:
-            if not must_exist:
+            if not read_only:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 # Replies may quote the data: other users of the machine have no business there.
                 with suppress(FileExistsError):
                     os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             new = _is_new(self._path)
-            connection = self._open_to_read() if must_exist else self._open(new=new)
+            connection = self._open_to_read(new=new) if read_only else self._open(new=new)
         except (OSError, sqlite3.Error) as error:
             msg = (
                 f"cache_path: {self._path} cannot be opened as a cache of replies ({error}). Name another file, or "
@@ -100,9 +101,7 @@ class ReplyCache:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                 connection.execute(f"PRAGMA user_version = {_VERSION}")
-                connection.execute(
-                    "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, meta TEXT NOT NULL)"
-                )
+                connection.execute(_TABLE)
                 connection.execute("COMMIT")
             # It lets others read meanwhile, and survives kill -9.
             connection.execute("PRAGMA journal_mode = WAL")
@@ -112,9 +111,17 @@ class ReplyCache:
             raise
         return connection
 
-    def _open_to_read(self) -> sqlite3.Connection:
-        # Beside a write-ahead log SQLite keeps a file of its own, even to read; where it cannot, nobody else writes.
-        for how in ("mode=ro", "mode=ro&immutable=1"):
+    def _open_to_read(self, *, new: bool) -> sqlite3.Connection:
+        if new:
+            # A run that just began, or was killed before its first reply.
+            connection = sqlite3.connect(":memory:", check_same_thread=False)
+            connection.execute(_TABLE)
+            return connection
+        # To read a write-ahead log SQLite needs files of its own beside it, which it makes even where there is no log.
+        # Where there is none, or they cannot be made, nobody writes at the moment.
+        log = Path(f"{self._path.resolve()}-wal")
+        logged = log.is_file() and log.stat().st_size > 0
+        for how in (*(["mode=ro"] if logged else []), "mode=ro&immutable=1"):
             connection = self._connect(how)
             try:
                 connection.execute("SELECT 1 FROM replies LIMIT 1")

@@ -42,14 +42,13 @@ _MOST_ODD_ANSWERS = 3
 class Call:
     """The attempts at one request."""
 
-    def __init__(self, judge: Judge, request: Request, row: RowAsk, earlier: int) -> None:
+    def __init__(self, judge: Judge, request: Request, row: RowAsk) -> None:
         """
         Begin.
 
         :param judge: The run's judge.
         :param request: The request.
         :param row: The row that pays.
-        :param earlier: Attempts made before, at a request that held this one's items.
         """
         self._judge = judge
         self._request = request
@@ -69,7 +68,7 @@ class Call:
         #: Attempts made.
         self.sent = 0
         # Attempts that count against the policy's limit.
-        self._counted = earlier
+        self._counted = 0
 
     async def attempts(self) -> tuple[Any, dict[str, Any]]:
         """

@@ -9,10 +9,9 @@ import json
 import time
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from haystack_eval_ext._calls import causes, http_status, name_of
 
 _TOO_MANY_REQUESTS = 429
 _FORBIDDEN = 403
@@ -34,8 +33,6 @@ _ADVICE: dict[int | str, str] = {
     422: "perhaps the server does not take one of the generator's parameters",
     "mistake": "call chat_generator.run alone to see the error",
 }
-# A chain of causes is short; a cyclic one must end.
-_LONGEST_CHAIN = 20
 
 
 class JudgeError(Exception):
@@ -67,18 +64,6 @@ class PassingError(JudgeError):
         super().__init__(reason)
         self.retry_after = retry_after
         self.free = free
-
-
-class EscapedError(RuntimeError):
-    """In place of what would end the event loop, as SystemExit does, or the run, as CancelledError does."""
-
-    def __init__(self, escaped: BaseException) -> None:
-        """
-        Create the error.
-
-        :param escaped: What a generator raised.
-        """
-        super().__init__(type(escaped).__name__)
 
 
 class ReplyError(JudgeError):
@@ -124,10 +109,9 @@ def classify(error: BaseException, *, served_before: bool) -> Failure:
         a moderation filter's 403 does, and not the account.
     :returns: The failure.
     """
-    chain = list(_chain(error))
-    status = next(filter(None, map(_status, chain)), None)
-    name = str(error) if isinstance(error, EscapedError) else type(error).__name__
-    reason = name if status is None else f"HTTP {status} ({name})"
+    chain = list(causes(error))
+    status = http_status(error)
+    reason = name_of(error) if status is None else f"HTTP {status} ({name_of(error)})"
     if status is None:
         network = any(isinstance(one, OSError | asyncio.TimeoutError | EOFError) for one in chain) or any(
             part in type(one).__name__ for one in chain for part in _NETWORK
@@ -163,7 +147,7 @@ def refuses_response_format(error: BaseException) -> bool:
     :param error: The exception.
     :returns: True for the HTTP statuses 400, 415, 422 and 501, which say that a request is malformed or unknown.
     """
-    return next(filter(None, map(_status, _chain(error))), None) in (400, 415, 422, 501)
+    return http_status(error) in (400, 415, 422, 501)
 
 
 def _was_inside(error: BaseException) -> bool:
@@ -172,23 +156,6 @@ def _was_inside(error: BaseException) -> bool:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return trace is not None and trace.tb_frame.f_globals.get("__name__") != _CALLER
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    for _ in range(_LONGEST_CHAIN):
-        if error is None:
-            return
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def _status(error: BaseException) -> int | None:
-    for holder in (error, getattr(error, "response", None)):
-        for name in ("status_code", "status", "http_status", "code"):
-            value = getattr(holder, name, None)
-            if isinstance(value, int) and 400 <= value < 600:  # noqa: PLR2004 - HTTP's errors
-                return value
-    return None
 
 
 def _retry_after(error: BaseException) -> float | None:

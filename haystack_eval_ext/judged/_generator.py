@@ -16,9 +16,9 @@ from haystack import logging
 from haystack.core.serialization import component_to_dict
 from haystack.dataclasses import ChatMessage
 
+from haystack_eval_ext._calls import contained, in_thread
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext.judged._failures import JudgeError, ReplyError, TruncatedReplyError
-from haystack_eval_ext.judged._limits import contained, in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 _CUT_OFF = frozenset(("length", "max_tokens", "max_output_tokens", "model_length"))
 _FILTERED = frozenset(("content_filter", "safety", "refusal", "blocklist", "prohibited_content"))
+#: Names the model of the judge that is taken when no generator is given.
+MODEL_VARIABLE = "HAYSTACK_EVAL_JUDGE_MODEL"
 # What OpenAI's client does if nobody says otherwise.
 _OPENAI_RETRIES = "5"
 
@@ -56,6 +58,20 @@ def check_generator(generator: Any) -> None:
             f"{describe(generator)}."
         )
         raise TypeError(msg)
+
+
+def default_generator() -> Any:
+    """
+    The judge that is taken when none is named.
+
+    :returns: OpenAI's chat generator, which leaves repeating to the judge, with a fixed seed as the stock evaluators
+        have, and the model that the environment variable HAYSTACK_EVAL_JUDGE_MODEL names, if it does.
+    """
+    from haystack.components.generators.chat import OpenAIChatGenerator
+
+    named = os.environ.get(MODEL_VARIABLE)
+    model: dict[str, Any] = {"model": named} if named else {}
+    return OpenAIChatGenerator(max_retries=0, generation_kwargs={"seed": 42}, **model)
 
 
 class Generator:

@@ -35,15 +35,19 @@ _T = TypeVar("_T")
 class Judge:
     """One run of one evaluator. It lives on the judges' loop, inside ``with``."""
 
-    def __init__(self, generator: Any, policy: JudgePolicy, budget: Budget | None = None) -> None:
+    def __init__(
+        self, generator: Any, policy: JudgePolicy, budget: Budget | None = None, *, plans: bool = False
+    ) -> None:
         """
         Prepare a run.
 
         :param generator: The user's ChatGenerator.
         :param policy: How to ask, and what the run may spend.
         :param budget: What several runs may spend together.
+        :param plans: Whether nothing is asked, so that the cache is only read.
         """
         self.policy = policy
+        self._plans = plans
         #: The user's, and what is known of it.
         self.generator = Generator(generator)
         #: What it may spend.
@@ -119,19 +123,18 @@ class Judge:
         except ReplyError:
             return None
 
-    async def answer(self, request: Request, row: RowAsk, earlier: int = 0) -> Any:
+    async def answer(self, request: Request, row: RowAsk) -> Any:
         """
         Answer a request: by an identical one, from the cache, or by the generator.
 
         :param request: The request.
         :param row: The row that asks, and pays.
-        :param earlier: Attempts that were made at a part of it before.
         :returns: What the reply says.
         :raises JudgeError: If there is none.
         """
         task = self._answers.get(request.key)
         if task is None:
-            task = asyncio.ensure_future(self._answer(request, row, earlier))
+            task = asyncio.ensure_future(self._answer(request, row))
             # Whoever asked may be gone when it fails; asyncio would complain about an exception that nobody reads.
             task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             self._answers[request.key] = task
@@ -141,14 +144,14 @@ class Judge:
         reading, row.meta = await asyncio.shield(task)
         return reading
 
-    async def _answer(self, request: Request, row: RowAsk, earlier: int) -> tuple[Any, dict[str, Any]]:
+    async def _answer(self, request: Request, row: RowAsk) -> tuple[Any, dict[str, Any]]:
         cached = self.cached(request)
         if cached is not None:
             row.usage.cache_hits += 1
             return cached[0], cached[1].meta
         if self.policy.offline:
             raise OfflineError
-        call = Call(self, request, row, earlier)
+        call = Call(self, request, row)
         try:
             return await call.attempts()
         except ReplyError as error:
@@ -183,7 +186,7 @@ class Judge:
         if path is None:
             return None
         if self.generator.identity() is not None:
-            return ReplyCache(path, must_exist=self.policy.offline)
+            return ReplyCache(path, read_only=self.policy.offline or self._plans)
         why = (
             "the chat generator cannot be serialized, so that nothing tells which replies are its own. Give its key as "
             "Secret.from_env_var(...), and functions that can be imported by name"
@@ -239,9 +242,7 @@ class RowAsk(Ask):
         #: What the generator said about the row's last reply.
         self.meta: dict[str, Any] = {}
 
-    async def read(
-        self, prompt: Prompt, data: Mapping[str, Any], form: Form[_T], vote: int = 0, earlier: int = 0
-    ) -> _T:
+    async def read(self, prompt: Prompt, data: Mapping[str, Any], form: Form[_T], vote: int = 0) -> _T:
         """
         Ask for one reply.
 
@@ -249,9 +250,8 @@ class RowAsk(Ask):
         :param data: The row's data.
         :param form: The form of the reply.
         :param vote: Number of the vote.
-        :param earlier: Attempts that were made at a part of it before, which count against the policy's.
         :returns: What the reply says.
         :raises JudgeError: If there is none.
         """
-        reading: _T = await self._judge.answer(self._judge.request(prompt, data, form, vote), self, earlier)
+        reading: _T = await self._judge.answer(self._judge.request(prompt, data, form, vote), self)
         return reading

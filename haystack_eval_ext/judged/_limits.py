@@ -8,10 +8,10 @@ import asyncio
 import os
 import threading
 from collections import deque
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from haystack_eval_ext.judged._failures import EscapedError
+from haystack_eval_ext._calls import EscapedError, contained
 
 if TYPE_CHECKING:
     import concurrent.futures
@@ -73,52 +73,6 @@ def wait(coroutine: Coroutine[Any, Any, _T]) -> _T:
         # Ctrl-C: what is in flight must not go on behind the user's back.
         future.cancel()
         raise
-
-
-async def contained(awaitable: Awaitable[_T]) -> _T:
-    """
-    Await what a user's component does on the loop, which an exit, an interrupt or a cancellation of its own must not
-    end.
-
-    :param awaitable: What to await.
-    :returns: Its result.
-    :raises EscapedError: If it raised what is no Exception.
-    """
-    try:
-        return await awaitable
-    except (Exception, GeneratorExit):
-        raise
-    except BaseException as error:
-        raise EscapedError(error) from None
-
-
-async def in_thread(function: Callable[[], _T]) -> _T:
-    """
-    Run a blocking function in a daemon thread, which cannot keep the process alive when it hangs.
-
-    :param function: What to run.
-    :returns: Its result.
-    :raises EscapedError: If it raised what is no Exception, or what a future cannot hold.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[_T] = loop.create_future()
-
-    def settle(set_it: Callable[[Any], None], value: Any) -> None:
-        if not done.done():
-            set_it(value)
-
-    def work() -> None:
-        try:
-            outcome, value = done.set_result, function()
-        except BaseException as error:
-            holds = isinstance(error, Exception) and not isinstance(error, StopIteration)
-            outcome, value = done.set_exception, error if holds else EscapedError(error)  # type: ignore[assignment]
-        # A loop that was closed in the meantime has nobody who waits.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, outcome, value)
-
-    threading.Thread(target=work, daemon=True).start()
-    return await done
 
 
 class Limit:
@@ -243,6 +197,9 @@ async def call_within(
     task = asyncio.ensure_future(contained(call))
     try:
         done, _ = await asyncio.wait({task}, timeout=seconds)
+        if done and task.cancelled():
+            # By the component itself: whoever waits was not.
+            raise EscapedError(asyncio.CancelledError())
         if done:
             return task.result()
     finally:

@@ -29,7 +29,10 @@ class JudgePolicy:
     :param max_concurrency: Calls in flight at most. Evaluators whose generators reach the same service under the same
         key share one limit, the smallest of theirs.
     :param max_attempts: How often a request is sent at most, the first time included. "Too many requests" (429) does
-        not count while the service answers others: then only the deadline ends the attempts.
+        not count while the service answers others: then only the deadline ends the attempts. What a reply leaves out is
+        asked for by a request of its own, so that one question makes at most that many requests, each for fewer items
+        than the one before; a reply that is cut off at the token limit makes two questions of one, down to the single
+        item.
     :param timeout: Seconds that one call may take.
     :param deadline: Seconds from the start of a request's first call until it is given up, waits included.
     :param min_wait: Seconds of the first wait between attempts, before jitter; each further wait is twice as long. At

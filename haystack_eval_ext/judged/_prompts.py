@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from haystack_eval_ext._parameters import check_choice
+from haystack_eval_ext._rows import describe
 from haystack_eval_ext._text import sendable
 
 _FOLDER = Path(__file__).resolve().parent / "prompts"
@@ -153,3 +154,19 @@ def sendable_data(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [sendable_data(entry) for entry in value]
     return value
+
+
+def check_instructions(instructions: Any) -> None:
+    """
+    Check the parameter ``instructions``, where there is one.
+
+    :param instructions: What came.
+    :raises ValueError: If it is blank.
+    :raises TypeError: If it is no text.
+    """
+    if not isinstance(instructions, str):
+        msg = f"instructions must be a text that is not blank, but is {describe(instructions)}."
+        raise TypeError(msg)
+    if not instructions.strip():
+        msg = "instructions must be a text that is not blank."
+        raise ValueError(msg)

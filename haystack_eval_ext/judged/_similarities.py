@@ -7,19 +7,21 @@ from __future__ import annotations
 import json
 import math
 import os
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haystack import logging
 from haystack.core.serialization import component_to_dict
 
-from haystack_eval_ext._embedding import embed_async, login_refused, read_vector, takes_documents, warm_up_async
+from haystack_eval_ext._calls import login_refused
+from haystack_eval_ext._embedding import embed_async, read_vector, takes_documents, warm_up_async
 from haystack_eval_ext._formulas import cosine
 from haystack_eval_ext._scores import UndefinedScore
 from haystack_eval_ext._text import sendable
-from haystack_eval_ext.judged._base import JudgedEvaluator
+from haystack_eval_ext.judged._account import embedding_tokens_of, estimated_tokens
 from haystack_eval_ext.judged._cache import CachedReply, OfflineError, ReplyCache, reply_key
 from haystack_eval_ext.judged._failures import JudgeError
-from haystack_eval_ext.judged._limits import in_thread
+from haystack_eval_ext.judged._running import judge_rows, plan_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -96,9 +98,11 @@ async def judge_and_compare(evaluator: Any, rows: list[dict[str, Any]]) -> list[
     with _Embedder(evaluator.embedder, evaluator.policy) as embedder:
         if await _must_ask(evaluator, rows):
             await embedder.prepare()
-        outcomes = await JudgedEvaluator._judge(evaluator, rows)
+        outcomes = await judge_rows(evaluator, rows)
         pending = [outcome.details.pop(PENDING, None) for outcome in outcomes]
         similar = await embedder.similarities(text for one in pending if one is not None for text in one.texts)
+    for outcome, one in zip(outcomes, pending, strict=True):
+        outcome.usage.embedding_tokens = None if one is None else embedder.paid(one.texts)
     return [
         outcome if one is None else _finished(outcome, one, similar)
         for outcome, one in zip(outcomes, pending, strict=True)
@@ -110,7 +114,7 @@ async def _must_ask(evaluator: Any, rows: list[dict[str, Any]]) -> bool:
     policy = evaluator.policy
     if policy.offline or policy.cache_path is None or _identity(evaluator.chat_generator) is None:
         return not policy.offline
-    plan = await evaluator._plan(rows)
+    plan = await plan_rows(evaluator, rows)
     return bool(plan.calls)
 
 
@@ -143,6 +147,8 @@ class _Embedder:
         self._policy = policy
         self._cache: ReplyCache | None = None
         self._prepared = False
+        # Of texts that no row has paid for yet, as they were sent.
+        self._tokens: dict[str, int] = {}
         self._identity = _identity(embedder)
 
     def __enter__(self) -> _Embedder:
@@ -150,7 +156,7 @@ class _Embedder:
         if policy.cache_path is None:
             return self
         if self._identity is not None:
-            self._cache = ReplyCache(policy.cache_path, must_exist=policy.offline)
+            self._cache = ReplyCache(policy.cache_path, read_only=policy.offline)
             return self
         why = "the embedder cannot be serialized, so that nothing tells which vectors are its own"
         hint = "Give its key as Secret.from_env_var(...), and functions that can be imported by name"
@@ -166,7 +172,7 @@ class _Embedder:
 
     async def prepare(self) -> None:
         if not self._prepared:
-            await warm_up_async(self._embedder, in_thread=in_thread)
+            await warm_up_async(self._embedder)
             self._prepared = True
 
     async def similarities(self, texts: Iterable[str]) -> Similarities:
@@ -199,15 +205,28 @@ class _Embedder:
             return await embed_async(
                 self._embedder,
                 texts,
-                in_thread=in_thread,
                 at_once=policy.max_concurrency,
                 timeout=policy.deadline if takes_documents(self._embedder) else policy.timeout,
                 keep=None if self._cache is None else self._keep,
+                account=self._account,
             )
         except Exception as error:
             if not login_refused(error):
                 raise
             return [None] * len(texts), [f"{type(error).__name__}: the login was refused"] * len(texts)
+
+    def _account(self, texts: list[str], meta: Any) -> None:
+        """Share the tokens of a call out among its texts, by about how many each has."""
+        tokens = embedding_tokens_of(meta)
+        if tokens is not None:
+            sums = list(accumulate(map(estimated_tokens, texts)))
+            ends = [tokens * part // sums[-1] for part in sums]
+            self._tokens |= {text: end - begin for text, begin, end in zip(texts, [0, *ends], ends, strict=False)}
+
+    def paid(self, texts: Iterable[str]) -> int | None:
+        """Tokens of a row's texts that no row before it paid for; None if there are none that are known."""
+        found = [self._tokens.pop(text) for text in dict.fromkeys(map(sendable, texts)) if text in self._tokens]
+        return sum(found) if found else None
 
     def _key(self, text: str) -> str:
         return reply_key({"embedder": self._identity, "text": sendable(text)})

@@ -17,6 +17,7 @@ from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._items import judged_example, numbered, reference_texts
 from haystack_eval_ext.judged._policy import JudgePolicy
+from haystack_eval_ext.judged._running import judge_rows
 from haystack_eval_ext.judged._similarities import PENDING, Pending, Similarities, judge_and_compare
 
 _DEFAULT_WEIGHTS = (0.75, 0.25)
@@ -55,8 +56,8 @@ class AnswerCorrectnessEvaluator(JudgedEvaluator):
 
     Calls per row: one to the judge for each different reference. With ``weights[1]`` above 0 the texts of all rows,
     each different one once, are embedded after that: by one call of a document embedder, which asks in batches itself,
-    or by one call each of a text embedder. `usage` does not count the embedder's tokens. The policy's
-    cache keeps the vectors, too.
+    or by one call each of a text embedder. `usage` counts the embedder's tokens apart, as
+    `embedding_tokens`, where it tells them. The policy's cache keeps the vectors, too.
 
     `results` has, of the reference that counts, its text as `reference` (None where there is none), `factual`,
     `precision`, `recall`, `similarity` (None without an embedder), `answer_statements` and `reference_statements` with
@@ -209,7 +210,7 @@ class AnswerCorrectnessEvaluator(JudgedEvaluator):
         return Judged(best.factual, details)
 
     async def _judge(self, rows: list[dict[str, Any]]) -> Any:
-        return await (judge_and_compare(self, rows) if self.weights[1] else JudgedEvaluator._judge(self, rows))
+        return await (judge_and_compare(self, rows) if self.weights[1] else judge_rows(self, rows))
 
     def _best(self, similar: Similarities, answer: str, judged: list[_Factual]) -> tuple[float, dict[str, Any]]:
         """The score against the reference that it is highest against; one that cannot be compared spoils the row."""

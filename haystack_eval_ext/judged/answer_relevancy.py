@@ -60,8 +60,9 @@ class AnswerRelevancyEvaluator(JudgedEvaluator):
     Cosines of unrelated texts are far above 0 with many embedders: compare scores of one embedder only.
 
     Calls per row: one to the judge. The texts of all rows, each different one once, are embedded after that: by one
-    call of a document embedder, which asks in batches itself, or by one call each of a text embedder. `usage` does not
-    count the embedder's tokens. The policy's cache keeps the vectors, too.
+    call of a document embedder, which asks in batches itself, or by one call each of a text embedder. `usage`
+    counts the embedder's tokens apart, as `embedding_tokens`, where it tells them. The policy's cache keeps the
+    vectors, too.
 
     `results` has `generated_questions`, `noncommittal` (1 or 0 each) and `similarities` for each row; these are empty
     where the answer is noncommittal.

@@ -17,14 +17,14 @@ from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.judged._ask import Ask
-from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row, check_instructions
+from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._forms import Form, object_schema
 from haystack_eval_ext.judged._items import read_examples
 from haystack_eval_ext.judged._llm_inputs import as_json, check_name, read_inputs, socket_of
 from haystack_eval_ext.judged._llm_outputs import Choices, Output, Typed, read_outputs
 from haystack_eval_ext.judged._policy import JudgePolicy
-from haystack_eval_ext.judged._prompts import Prompt, languages, own_prompt
+from haystack_eval_ext.judged._prompts import Prompt, check_instructions, languages, own_prompt
 
 
 @component

@@ -15,7 +15,7 @@ from haystack_eval_ext._embedding import check_embedder, warm_up_async
 from haystack_eval_ext.judged._account import Budget, check_prices, sum_of
 from haystack_eval_ext.judged._base import JudgedEvaluator
 from haystack_eval_ext.judged._generator import Generator, check_generator
-from haystack_eval_ext.judged._limits import in_thread, wait
+from haystack_eval_ext.judged._limits import wait
 from haystack_eval_ext.runs._feeding import EvaluationError, plan_inputs
 from haystack_eval_ext.runs._lines import FilePath
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
@@ -142,7 +142,7 @@ def prepare_judges(pipeline: Pipeline) -> None:
             raise EvaluationError(msg) from error
         try:
             if _has_embedder(component):
-                wait(warm_up_async(component.embedder, in_thread=in_thread))  # type: ignore[attr-defined]
+                wait(warm_up_async(component.embedder))  # type: ignore[attr-defined]
         except ValueError as error:
             msg = f"{name}: {error}"
             raise EvaluationError(msg) from error
