@@ -15,7 +15,9 @@ from haystack.components.agents import Agent
 from haystack.components.builders import ChatPromptBuilder, PromptBuilder
 from haystack.components.converters import TextFileToDocument
 from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.preprocessors import DocumentSplitter
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.components.writers import DocumentWriter
 from haystack.dataclasses import ChatMessage, ExtractedAnswer
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
@@ -148,7 +150,9 @@ def test_overrides_set_parameters_typed_as_yaml(tmp_path: Path) -> None:
         "bm25.top_k": "2",
         "bm25.scale_score": "true",
         "bm25.filters": "null",
-        "llm.model": "'7'",
+        "llm.model": "7",
+        "prompt.variables": "null",
+        "answers.pattern": "'5'",
         "llm.meta.note": "Answer: {{ question }}",
         "llm.meta.list": "[1, a]",
         "llm.meta.jinja": "{{ question }}",
@@ -165,10 +169,35 @@ def test_overrides_set_parameters_typed_as_yaml(tmp_path: Path) -> None:
         "7",
         {"note": "Answer: {{ question }}", "list": [1, "a"], "jinja": "{{ question }}"},
     )
+    assert pipeline.get_component("answers").pattern == "5"  # type: ignore[attr-defined]
     assert bm25.document_store.to_dict()["init_parameters"]["bm25_algorithm"] == "BM25Plus"
     plain = load_target(file)
     assert plain.fingerprint() != load_target(file, overrides={"bm25.top_k": 2}).fingerprint()
     assert plain.fingerprint() == load_target(file).fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("Note: be brief", "Note: be brief"),
+        ("{{ question }}", "{{ question }}"),
+        ("{question}", "{question}"),
+        ("[INST] {{ question }}", "[INST] {{ question }}"),
+        ("[a, b]", "[a, b]"),
+        ("5", "5"),
+        ("true", "true"),
+        ('"5"', "5"),
+        ("'it''s {{ question }}: this'", "it's {{ question }}: this"),
+        ('"one" and "two"', '"one" and "two"'),
+        (" # no comment", " # no comment"),
+    ],
+)
+def test_what_is_a_text_in_the_file_stays_one(tmp_path: Path, given: str, expected: str) -> None:
+    file = write(tmp_path / "rag.yaml", one(prompt=PromptBuilder("{{ question }}")))
+    pipeline = load_target(file, overrides={"prompt.template": given}).pipeline
+    assert pipeline is not None
+    parameters = pipeline.to_dict()["components"]["prompt"]["init_parameters"]
+    assert parameters["template"] == expected
 
 
 @pytest.mark.parametrize(
@@ -250,9 +279,54 @@ def test_what_cannot_be_indexed_is_refused(tmp_path: Path) -> None:
     write(two_file, two, inputs={"files": ["converter.sources"]})
     with pytest.raises(TargetError, match=r"two.yaml: indexing 1 files failed"):
         fill_store(two_file, documents, target)
+    # What a failed try has written does not stand in the way.
     assert fill_store(file, documents, target) == 1
-    with pytest.raises(TargetError, match="indexing 1 files failed in writer: DuplicateDocumentError"):
-        fill_store(file, documents, target)
+
+
+def splitting(index: str, words: int) -> Pipeline:
+    pipeline = one(
+        converter=TextFileToDocument(),
+        splitter=DocumentSplitter(split_by="word", split_length=words, split_overlap=0),
+        writer=DocumentWriter(InMemoryDocumentStore(index=index)),
+    )
+    pipeline.connect("converter", "splitter")
+    pipeline.connect("splitter", "writer")
+    return pipeline
+
+
+def test_two_settings_of_an_index_can_be_compared_in_one_process(tmp_path: Path) -> None:
+    index = index_of("twice")
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    (documents / "a.txt").write_text(" ".join(f"topic{number}" for number in range(100)))
+    file = write(tmp_path / "rag.yaml", rag(store=InMemoryDocumentStore(index=index)))
+    found: dict[int, tuple[str, int]] = {}
+    for words in (10, 20, 20, 10):
+        yaml_file = write(tmp_path / f"index{words}.yaml", splitting(index, words))
+        target = load_target(file)
+        assert fill_store(yaml_file, documents, target) == 100 // words
+        prints = (target.fingerprint(), len(run_target(target, dataset(1), progress=False)[0]["contexts"]))
+        assert found.setdefault(words, prints) == prints  # as in a fresh process
+    assert found[10] != found[20]
+
+
+def test_documents_of_others_are_not_mixed_with_those_of_an_index_pipeline(tmp_path: Path) -> None:
+    index = index_of("others")
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "a.txt").write_text("Rule about topic0")
+    file = write(tmp_path / "index.yaml", indexing(index))
+    store = filled_store(index)
+    target = as_target(rag(store=store))
+    message = rf"index.yaml writes into the in-memory index '{index}', which already holds {len(DOCUMENTS)} documents"
+    with pytest.raises(TargetError, match=message):
+        fill_store(file, tmp_path / "documents", target)
+    assert store.count_documents() == len(DOCUMENTS)
+    store.delete_all_documents()
+    assert fill_store(file, tmp_path / "documents", target) == 1
+    # Something was added behind the index pipeline's back.
+    store.write_documents(DOCUMENTS[:2])
+    with pytest.raises(TargetError, match="already holds 3 documents"):
+        fill_store(file, tmp_path / "documents", target)
 
 
 def test_an_empty_store_is_no_recall_of_0(tmp_path: Path) -> None:
@@ -347,6 +421,25 @@ def one(**components: Any) -> Pipeline:
 def test_what_cannot_be_fed_lists_candidates(pipeline: Pipeline, message: str) -> None:
     with pytest.raises(TargetError, match=message):
         run_target(pipeline, dataset(1), progress=False)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        (
+            {"outputs": {"anser": ["llm.replies"]}},
+            "outputs.anser is neither the answer nor the documents; did you mean",
+        ),
+        (
+            {"inputs": {"anser": ["llm.replies"]}},
+            "neither the question nor a column .* outputs are named answers, .* mean",
+        ),
+        ({"outputs": {"document": ["bm25.documents"]}}, "outputs.document is neither .* did you mean documents"),
+    ],
+)
+def test_names_that_mean_nothing_are_refused_on_both_sides(mapping: dict[str, Any], message: str) -> None:
+    with pytest.raises(TargetError, match=message):
+        run_target(rag(), dataset(1), mapping=mapping, progress=False)
 
 
 def test_a_mapping_of_a_function_is_refused() -> None:

@@ -10,9 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from haystack import component
+from haystack import Pipeline, component
 from haystack.components.agents import Agent
-from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.generators import utils as generator_utils
+from haystack.components.generators.chat import FallbackChatGenerator, MockChatGenerator
+from haystack.components.query import QueryExpander
+from haystack.components.rankers.llm_ranker import LLMRanker
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools.tool import Tool
 from haystack.tracing.tracer import Span, Tracer, enable_tracing, tracer
@@ -21,7 +25,7 @@ from haystack_eval_ext.runs._plain import SHOWN_CHARACTERS, shown
 from haystack_eval_ext.runs._tracing import RecordingTracer, recorded, recording_tracer
 from haystack_eval_ext.runs._usage import cost, reported_tokens
 from haystack_eval_ext.runs.harness import run_target
-from rag_pipelines import DOCUMENTS, SECRET, Sleeper, dataset, hybrid, rag, reply
+from rag_pipelines import DOCUMENTS, SECRET, Sleeper, dataset, filled_store, hybrid, rag, reply
 
 
 class SpySpan(Span):
@@ -126,7 +130,25 @@ def test_a_tracer_that_comes_meanwhile_stays(spy: SpyTracer) -> None:
         enable_tracing(later)
         return {"answer": question}
 
-    run_target(answer, dataset(1), progress=False)
+    run_target(answer, dataset(2), concurrency=1, progress=False)
+    assert tracer.actual_tracer is later
+
+
+def test_a_tracer_that_comes_meanwhile_is_forwarded_to(spy: SpyTracer) -> None:
+    later, asked = SpyTracer(), []
+    pipeline = rag()
+
+    def answer(question: str) -> dict[str, Any]:
+        asked.append(question)
+        if len(asked) == 1:
+            enable_tracing(later)
+        inputs = {"bm25": {"query": question}, "prompt": {"question": question}, "answers": {"query": question}}
+        return {"answer": pipeline.run(inputs)["answers"]["answers"][0].data}
+
+    records = run_target(answer, dataset(2), concurrency=1, progress=False)
+    assert spy.spans == []
+    assert [span.name for span in later.spans].count("haystack.component.run") == 8
+    assert [list(record["stages"]) for record in records] == [[], ["bm25"]]
     assert tracer.actual_tracer is later
 
 
@@ -212,6 +234,64 @@ def test_replies_that_are_handed_on_are_counted_once() -> None:
     tokens = {part["name"]: part["tokens"] for part in record["components"]}
     assert tokens["llm"] == record["tokens"] != {}
     assert tokens["after"] == {}
+
+
+def talking(text: str) -> MockChatGenerator:
+    usage = {"prompt_tokens": 100, "completion_tokens": 10}
+    return MockChatGenerator(ChatMessage.from_assistant(text, meta={"model": "inner", "usage": usage}))
+
+
+def with_ranker() -> Pipeline:
+    pipeline = Pipeline()
+    pipeline.add_component("bm25", InMemoryBM25Retriever(filled_store(), top_k=3))
+    pipeline.add_component("ranker", LLMRanker(chat_generator=talking('{"documents": [{"index": 1}]}')))
+    pipeline.connect("bm25.documents", "ranker.documents")
+    return pipeline
+
+
+def with_expander() -> Pipeline:
+    pipeline = Pipeline()
+    pipeline.add_component("expander", QueryExpander(chat_generator=talking('{"queries": ["a", "b"]}')))
+    return pipeline
+
+
+def down(_messages: list[ChatMessage]) -> str:
+    raise ConnectionError(SECRET)
+
+
+def with_fallback() -> Pipeline:
+    return rag(FallbackChatGenerator([MockChatGenerator(response_fn=down), talking("x")]))
+
+
+def with_fallback_in_ranker() -> Pipeline:
+    pipeline = Pipeline()
+    pipeline.add_component("bm25", InMemoryBM25Retriever(filled_store(), top_k=3))
+    inner = FallbackChatGenerator([talking('{"documents": [{"index": 1}]}')])
+    pipeline.add_component("ranker", LLMRanker(chat_generator=inner))
+    pipeline.connect("bm25.documents", "ranker.documents")
+    return pipeline
+
+
+def with_agent() -> Pipeline:
+    pipeline = Pipeline()
+    pipeline.add_component("agent", Agent(chat_generator=FallbackChatGenerator([talking("x")])))
+    return pipeline
+
+
+@pytest.mark.skipif(
+    not hasattr(generator_utils, "_trace_chat_generator_run"), reason="this Haystack traces no generators inside"
+)
+@pytest.mark.parametrize("make", [with_ranker, with_expander, with_fallback, with_fallback_in_ranker, with_agent])
+def test_tokens_of_generators_inside_of_components_are_counted_once(make: Any) -> None:
+    (record,) = run_target(make(), dataset(1), prices={"inner": {"input": 1e6, "output": 1e6}}, progress=False)
+    assert record["status"] == "ok", record["error"]
+    assert record["tokens"] == {"inner": {"prompt": 100, "completion": 10}}
+    assert record["cost"] == 110.0
+    assert sum(part["cost"] or 0 for part in record["components"]) == 110.0
+    if make is with_fallback:
+        tried = [part for part in record["components"] if part["name"] == "llm.chat_generator"]
+        assert [part["error"] for part in tried] == ["ConnectionError", None]
+        assert SECRET not in str(record)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,13 @@ from haystack.dataclasses import ChatMessage, ChatRole, ExtractedAnswer, Generat
 
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext.runs._labels import BadCellError, parse_documents
+from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._plain import plain
-from haystack_eval_ext.runs._questions import TargetError, place
+from haystack_eval_ext.runs._questions import ANSWER_NAMES, OUTPUT_NAMES, TargetError, place
 
 if TYPE_CHECKING:
     from haystack import Pipeline
 
-# Best first: an AnswerBuilder's output tells more clearly what is meant than a generator's.
-ANSWER_NAMES = ("answers", "answer", "last_message", "replies")
 _FUNCTION_KEYS = ("answer", "answers", "replies", "last_message", "documents", "contexts", "stages")
 
 
@@ -43,17 +42,17 @@ class AnswerPlan:
         """Components whose outputs must be in the result even if they are connected onwards."""
         return {component for component, _ in self.sockets} if self.mapped else set()
 
-    def answer(self, outputs: Mapping[str, Mapping[str, Any]]) -> str | None:
+    def take(self, outputs: Mapping[str, Mapping[str, Any]]) -> tuple[str | None, str | None]:
         """
         Take the answer out of a result.
 
         :param outputs: What `Pipeline.run` returned.
-        :returns: The answer; None for a pipeline that only retrieves.
+        :returns: The component that gave it, and the answer; None and None for a pipeline that only retrieves.
         :raises TargetError: If several components gave one, which no other question will change.
         :raises ValueError: If there is none.
         """
         if not self.sockets:
-            return None
+            return None, None
         came = [(component, socket) for component, socket in self.sockets if socket in outputs.get(component, {})]
         if not came:
             names = ", ".join(f"{component}.{socket}" for component, socket in self.sockets)
@@ -69,18 +68,23 @@ class AnswerPlan:
             )
             raise TargetError(msg)
         ((component, socket),) = chosen
-        return answer_text(outputs[component][socket], f"{component}.{socket}")
+        return component, answer_text(outputs[component][socket], f"{component}.{socket}")
 
 
-def plan_answer(pipeline: Pipeline, outputs: Mapping[str, list[str]]) -> AnswerPlan:
+def plan_answer(pipeline: Pipeline, outputs: Mapping[str, list[str]], demanded: Iterable[str] = ()) -> AnswerPlan:
     """
     Decide where the answer comes from.
 
     :param pipeline: The pipeline.
     :param outputs: Its section `outputs`, changed by the mapping.
+    :param demanded: Names of `outputs` that the user gave, so that each must mean something here.
     :returns: The plan.
-    :raises TargetError: If a socket does not exist.
+    :raises TargetError: If a socket does not exist, or a name means nothing.
     """
+    for name in demanded:
+        if name not in OUTPUT_NAMES:
+            msg = f"mapping: outputs.{name} is neither the answer nor the documents{nearest(name, OUTPUT_NAMES)}"
+            raise TargetError(msg)
     spots = {name: [place(pipeline, text, "output", f"outputs.{name}") for text in outputs[name]] for name in outputs}
     mapped = next((spots[name] for name in ANSWER_NAMES if name in spots), [])
     documents = None
@@ -156,7 +160,7 @@ def read_function_result(value: Any) -> FunctionResult:
     Read what a function returned.
 
     :param value: `{"answer": ..., "documents": [...], "contexts": [...], "stages": {name: [...]}}`, all but one
-        optional. Documents are Documents, their JSON form, or ids.
+        optional. Documents are Documents, their JSON form, or ids. What is left out or None is unknown; [] is nothing.
     :returns: Its parts.
     :raises TargetError: If it has another form.
     """

@@ -16,8 +16,9 @@ from haystack_eval_ext.runs._answers import AnswerPlan, plan_answer, read_functi
 from haystack_eval_ext.runs._faults import describe_fault
 from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._plain import plain_document
+from haystack_eval_ext.runs._prompts import PROMPT_STAGE, PROMPT_STAGES, prompt_documents
 from haystack_eval_ext.runs._questions import QuestionPlan, Sections, TargetError, plan_question
-from haystack_eval_ext.runs._stores import components_of, document_stores, gives_documents, in_memory_index, sockets_of
+from haystack_eval_ext.runs._stores import document_stores, in_memory_index, may_have_more_stages, stages_of
 from haystack_eval_ext.runs._tracing import recorded
 from haystack_eval_ext.runs._usage import Prices, cost
 
@@ -41,9 +42,11 @@ class Job(NamedTuple):
 
 
 class _Outcome(NamedTuple):
+    """What came of a question; None for what the target does not give at all, which is no empty list."""
+
     answer: str | None
-    documents: list[Document]
-    contexts: list[str]
+    documents: list[Document] | None
+    contexts: list[str] | None
     stages: dict[str, list[Document]]
 
 
@@ -68,6 +71,8 @@ class Asker:
         self._question = QuestionPlan([], [])
         self._answer = AnswerPlan([])
         self._retrieved = retrieved
+        self._stages: list[str] = []
+        self._lacking = target.needs
         pipeline = target.pipeline
         if pipeline is None:
             if any(mapping.values()):
@@ -77,10 +82,13 @@ class Asker:
         self._question = plan_question(
             pipeline, target.sections["inputs"] | mapping["inputs"], dataset, demanded=mapping["inputs"]
         )
-        self._answer = plan_answer(pipeline, target.sections["outputs"] | mapping["outputs"])
+        self._answer = plan_answer(
+            pipeline, target.sections["outputs"] | mapping["outputs"], demanded=mapping["outputs"]
+        )
         self._retrieved = retrieved or self._answer.documents
         if self._retrieved is not None:
             _check_stage(pipeline, self._retrieved)
+        self._stages = stages_of(pipeline)
         self._pipelines = [pipeline]
 
     @property
@@ -162,27 +170,74 @@ class Asker:
 
     def _run(self, row: dict[str, Any], slot: int, recorder: Recorder) -> _Outcome:
         if self._target.function is not None:
-            result = read_function_result(self._target.function(row["question"]))
-            stages = recorder.stages | result.stages
-            documents = self._final(stages) if result.documents is None or self._retrieved else result.documents
-            contexts = _texts(recorder.prompt_documents or documents) if result.contexts is None else result.contexts
-            return _Outcome(result.answer, documents, contexts, stages)
+            return self._of_function(self._target.function(row["question"]), recorder)
         pipeline = self._pipelines[slot % len(self._pipelines)]
         outputs = pipeline.run(
             self._question.inputs(row["question"], row), include_outputs_from=self._answer.components
         )
-        documents = self._final(recorder.stages)
-        given = documents if recorder.prompt_documents is None else recorder.prompt_documents
-        return _Outcome(self._answer.answer(outputs), documents, _texts(given), recorder.stages)
+        answering, answer = self._answer.take(outputs)
+        stages = dict(recorder.stages)
+        documents = self._final(stages)
+        if not recorder.is_complete():
+            return _Outcome(answer, None, None, {})
+        if documents is None:
+            return _Outcome(answer, None, None, stages)
+        # A pipeline that only retrieves has no prompt.
+        given = None if answering is None else prompt_documents(recorder.calls, answering, answer)
+        return _Outcome(answer, *self._with_prompt(given, documents, stages))
 
-    def _final(self, stages: dict[str, list[Document]]) -> list[Document]:
-        if self._retrieved is None:
-            return next(reversed(stages.values()), [])
-        if self._retrieved not in stages and self._target.function is not None:
-            known = nearest(self._retrieved, stages)
-            msg = f"retrieved: {self._target.name} gave no stage {self._retrieved!r}{known}"
+    def _of_function(self, value: Any, recorder: Recorder) -> _Outcome:
+        result = read_function_result(value)
+        complete = recorder.is_complete()
+        stages = (recorder.stages if complete else {}) | result.stages
+        documents = result.documents
+        if documents is None or self._retrieved:
+            documents = self._final(stages)
+        given = prompt_documents(recorder.calls, None, result.answer) if complete else None
+        contexts = None
+        if documents is not None:
+            documents, contexts, stages = self._with_prompt(given, documents, stages)
+        outcome = _Outcome(result.answer, documents, contexts if result.contexts is None else result.contexts, stages)
+        if complete:
+            self._refuse_lacking(outcome)
+        return outcome
+
+    def _with_prompt(
+        self, given: list[Document] | None, documents: list[Document], stages: dict[str, list[Document]]
+    ) -> tuple[list[Document], list[str], dict[str, list[Document]]]:
+        """The final documents, the contexts, the stages with what reached the prompt if that is another one."""
+        if given is None:
+            return documents, _texts(documents), stages
+        name = next(each for each in PROMPT_STAGES if each not in stages)
+        if stages and _ids(given) != _ids(next(reversed(stages.values()))):
+            stages = {**stages, name: given}
+        if self._retrieved == name:
+            documents = given
+        return documents, _texts(given), stages
+
+    def _refuse_lacking(self, outcome: _Outcome) -> None:
+        """Refuse a function whose first answer lacks what the evaluation needs; later only its row lacks it."""
+        lacking = [name for name in self._lacking if getattr(outcome, name) is None]
+        if lacking:
+            msg = (
+                f"{self._target.name} gave no {' and no '.join(sorted(lacking))}, which the evaluation needs. Return "
+                'it too, as in {"answer": ..., "documents": [...]}, with [] where nothing was found; or leave out the '
+                "evaluators of it."
+            )
             raise TargetError(msg)
-        return stages.get(self._retrieved, [])  # the question took a way around the stage: nothing retrieved
+        self._lacking = frozenset()
+
+    def _final(self, stages: dict[str, list[Document]]) -> list[Document] | None:
+        """The documents that are evaluated; None if there is nothing that could give any."""
+        name = self._retrieved
+        # Where the prompt is no stage of its own, the last stage's documents reached it.
+        if name is None or (name in PROMPT_STAGES and name not in stages):
+            return next(reversed(stages.values()), [] if self._stages else None)
+        if name not in stages and self._target.function is not None:
+            msg = f"retrieved: {self._target.name} gave no stage {name!r}{nearest(name, stages)}"
+            raise TargetError(msg)
+        # A question that took a way around a stage has nothing retrieved there.
+        return stages.get(name, [] if name in self._stages else None)
 
     def _fault(self, error: BaseException, job: Job) -> dict[str, Any]:
         # Only this log may hold what the message quotes.
@@ -231,21 +286,19 @@ def _status(error: BaseException | None) -> str:
 
 
 def _check_stage(pipeline: Pipeline, name: str) -> None:
-    """Refuse an unknown stage; an agent's tools give stages that cannot be known before."""
-    names = []
-    for component, instance in components_of(pipeline):
-        if hasattr(instance, "tools"):
-            return
-        for socket, found in sockets_of(instance, "output").items():
-            if gives_documents(found.type):
-                names.append(component if socket == "documents" else f"{component}.{socket}")
-    if name not in names:
+    """Refuse an unknown stage; those of an agent's tools cannot be known before."""
+    names = [*stages_of(pipeline), PROMPT_STAGE]
+    if name not in names and not may_have_more_stages(pipeline):
         msg = f"retrieved: the pipeline has no stage {name!r}{nearest(name, names)}"
         raise TargetError(msg)
 
 
-def _plain_all(documents: Sequence[Document]) -> list[dict[str, Any]]:
-    return [plain_document(document) for document in documents]
+def _ids(documents: Sequence[Document]) -> list[str]:
+    return [document.id for document in documents]
+
+
+def _plain_all(documents: Sequence[Document] | None) -> list[dict[str, Any]] | None:
+    return None if documents is None else [plain_document(document) for document in documents]
 
 
 def _texts(documents: Sequence[Document]) -> list[str]:

@@ -84,6 +84,16 @@ COLUMNS: tuple[Column, ...] = (
 BY_NAME = {name: column for column in COLUMNS for name in (column.name, *column.aliases)}
 
 
+def column_name(name: str) -> str:
+    """
+    Give the package's name of a column.
+
+    :param name: A column's name or alias, or any other name.
+    :returns: The name in `COLUMNS`; another name as it is.
+    """
+    return BY_NAME[name].name if name in BY_NAME else name
+
+
 def delimited_cell(cell: str, kind: str, label_field: str) -> Any:
     """
     Read a CSV or TSV cell.

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS
+from haystack_eval_ext.runs._columns import COLUMNS, column_name
+from haystack_eval_ext.runs._stores import searched_stores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -123,8 +124,7 @@ def _target(pipeline: Pipeline, target: str) -> tuple[str, str]:
 
 
 def _mapped_column(dataset: Dataset, target: str, given: str) -> list[Any]:
-    column = BY_NAME.get(given)
-    name = given if column is None else column.name
+    name = column_name(given)
     if not dataset.has(name):
         msg = f"mapping: {target} asks for the column {given!r}; the data has {_columns(dataset)}."
         raise MappingError(msg)
@@ -158,12 +158,12 @@ def _refuse_one_by_one(pipeline: Pipeline, unfed: list[tuple[str, InputSocket]])
     if scalar:
         msg = f"The pipeline takes one question at a time ({', '.join(scalar)}). {_ONE_BY_ONE}"
         raise OneByOneError(msg)
-    for component, node in pipeline.graph.nodes(data=True):
-        instance = node["instance"]
-        store: Any = getattr(getattr(instance, "retriever", instance), "document_store", None)
-        # A writer's store may well be empty; it gives no documents out.
-        if hasattr(store, "count_documents") and "documents" in node["output_sockets"] and not store.count_documents():
-            msg = f"{component} searches a document store without documents. Write documents into it before the run."
+    for found in searched_stores(pipeline):
+        if not found.store.count_documents():
+            msg = (
+                f"{found.component} searches a document store without documents. Write documents into it before the "
+                "run."
+            )
             raise OneByOneError(msg)
 
 

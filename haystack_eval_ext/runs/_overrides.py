@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._questions import TargetError
 
 _QUOTED = ("[", '"', "'")
+_QUOTED_OR_NULL = re.compile(r"""null|~|"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'""", re.DOTALL)
 
 
 def read_yaml(text: str, name: str) -> dict[str, Any]:
@@ -46,7 +48,8 @@ def override(text: str, overrides: Mapping[str, Any], name: str) -> str:
 
     :param text: The pipeline's YAML.
     :param overrides: Values by "component.parameter"; further dots reach into a parameter that is a mapping. A text is
-        read as a YAML scalar, or as a list or mapping in brackets: "5" is a number, "null" None.
+        read as a YAML scalar, or as a list or mapping in brackets: "5" is a number, "'5'" a text, "null" None. Where
+        the file has a text, it stays one.
     :param name: The file's name, for messages.
     :returns: The changed YAML.
     :raises TargetError: If there is no such component, or a text is not YAML.
@@ -66,7 +69,7 @@ def override(text: str, overrides: Mapping[str, Any], name: str) -> str:
                 msg = f"overrides: {key} reaches into {step!r}, which is no mapping; set {found}.{path[0]} as a whole."
                 raise TargetError(msg)
             place = inner
-        place[path[-1]] = _typed(key, given)
+        place[path[-1]] = _typed(key, given, place.get(path[-1]))
     return YamlMarshaller().marshal(value)
 
 
@@ -113,9 +116,15 @@ def check_parameters(text: str, overrides: Mapping[str, Any], name: str) -> None
             raise TargetError(msg)
 
 
-def _typed(key: str, given: Any) -> Any:
-    """A YAML scalar, a list in brackets or a mapping in braces; prose such as "Answer: {{ question }}" stays a text."""
+def _typed(key: str, given: Any, before: Any) -> Any:
+    """
+    A YAML scalar, a list in brackets or a mapping in braces; prose such as "Answer: {{ question }}" stays a text.
+
+    What is a text in the file stays one, whatever it looks like, unless it is quoted or null.
+    """
     if not isinstance(given, str):
+        return given
+    if isinstance(before, str) and not _QUOTED_OR_NULL.fullmatch(given.strip()):
         return given
     try:
         value = YamlMarshaller().unmarshal(given)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from haystack.dataclasses import ChatMessage
 
-from haystack_eval_ext.runs._columns import BY_NAME
+from haystack_eval_ext.runs._columns import column_name
 from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._names import nearest
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from haystack_eval_ext.runs.dataset import Dataset
 
 QUERY_NAMES = ("query", "question", "text", "messages")
+# Best first: an AnswerBuilder's output tells more clearly what is meant than a generator's.
+ANSWER_NAMES = ("answers", "answer", "last_message", "replies")
+OUTPUT_NAMES = (*ANSWER_NAMES, "documents")
 Sections = dict[str, dict[str, list[str]]]
 _SECTIONS = ("inputs", "outputs")
 
@@ -147,11 +150,14 @@ def plan_question(
     """
     kinds: dict[tuple[str, str], str] = {}
     columns: dict[tuple[str, str], str] = {}
-    question_names = [name for name in inputs if name in QUERY_NAMES or _column(name) == "question"]
+    question_names = [name for name in inputs if name in QUERY_NAMES or column_name(name) == "question"]
     for name in demanded:
-        if name not in question_names and not dataset.has(_column(name)):
-            known = [*QUERY_NAMES, *dict.fromkeys(key for row in dataset.rows for key in row)]
-            msg = f"mapping: inputs.{name} is neither the question nor a column of the data{nearest(name, known)}"
+        if name not in question_names and not dataset.has(column_name(name)):
+            known = [*QUERY_NAMES, *dict.fromkeys(key for row in dataset.rows for key in row), *OUTPUT_NAMES]
+            msg = (
+                f"mapping: inputs.{name} is neither the question nor a column of the data, and outputs are named "
+                f"{', '.join(OUTPUT_NAMES)}{nearest(name, known)}"
+            )
             raise TargetError(msg)
     for name, places in inputs.items():
         for text in places:
@@ -160,7 +166,7 @@ def plan_question(
             if found.senders and not found.is_variadic:
                 msg = f"inputs.{name}: {text} is connected to {', '.join(found.senders)} already; name a free socket."
                 raise TargetError(msg)
-            column = _column(name)
+            column = column_name(name)
             if name in question_names:
                 kind = _kind(found)
                 if kind is None:
@@ -220,10 +226,6 @@ def free_sockets(pipeline: Pipeline) -> Iterable[tuple[str, InputSocket]]:
         for socket in node["input_sockets"].values():
             if not socket.senders:
                 yield component, socket
-
-
-def _column(name: str) -> str:
-    return BY_NAME[name].name if name in BY_NAME else name
 
 
 def _kind(socket: InputSocket) -> str | None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from haystack import Document
@@ -14,8 +14,6 @@ from haystack_eval_ext.runs._plain import shown
 from haystack_eval_ext.runs._usage import Prices, Tokens, add_tokens, cost, reported_tokens
 
 DOCUMENTS = "documents"
-# What has one of these outputs makes a prompt of documents or answers from them.
-_PROMPT_OUTPUTS = frozenset(("prompt", "replies", "last_message"))
 
 
 class Operation(NamedTuple):
@@ -31,11 +29,16 @@ OPERATIONS = {
     "haystack.component.run": Operation(
         "haystack.component.name", "component", "haystack.component.input", "haystack.component.output"
     ),
+    # A generator inside a component that does not give its replies out: a ranker, a query expander, a fallback.
+    "haystack.chat_generator.run": Operation(
+        "haystack.component.name", "chat_generator", "haystack.component.input", "haystack.component.output"
+    ),
     "haystack.agent.step.llm": Operation("", "llm", "haystack.agent.step.llm.input", "haystack.agent.step.llm.output"),
     "haystack.agent.step.tool": Operation(
         "haystack.tool.name", "tool", "haystack.agent.step.tool.input", "haystack.agent.step.tool.output"
     ),
 }
+AGENT = OPERATIONS["haystack.agent.step.llm"]
 _TOOL = OPERATIONS["haystack.agent.step.tool"]
 
 
@@ -83,14 +86,18 @@ class Call:
 
 
 class Recorder:
-    """Gathers the calls of one question, also from several threads."""
+    """
+    Gathers the calls of one question, also from several threads.
 
-    def __init__(self) -> None:
+    :param is_complete: Tells whether it can have seen all of them: not if another tracer came into force meanwhile.
+    """
+
+    def __init__(self, is_complete: Callable[[], bool]) -> None:
+        self.is_complete = is_complete
         self._lock = threading.Lock()
         self._calls: list[Call] = []
         self._sealed = False
         self.stages: dict[str, list[Document]] = {}
-        self.prompt_documents: list[Document] | None = None
 
     def add(self, call: Call) -> None:
         """
@@ -109,14 +116,16 @@ class Recorder:
                 # In a loop the last visit counts, also for the order; an agent keeps all that its searches found.
                 before = self.stages.pop(name, [])
                 self.stages[name] = before + documents if call.operation is _TOOL else documents
-            given = [entry for value in _values(call.given) if _holds_documents(value) for entry in value]
-            if given and _PROMPT_OUTPUTS & set(_sockets(call, "output")):
-                self.prompt_documents = given
 
     def seal(self) -> None:
         """Take no more calls."""
         with self._lock:
             self._sealed = True
+
+    @property
+    def calls(self) -> Sequence[Call]:
+        """The calls, in the order in which they ended."""
+        return tuple(self._calls)
 
     def components(self, prices: Prices | None) -> list[dict[str, Any]]:
         """
@@ -160,22 +169,35 @@ def emitted_documents(call: Call) -> dict[str, list[Document]]:
     """
     if not isinstance(call.output, Mapping):
         return {}
-    declared = _sockets(call, "output")
+    declared = declared_sockets(call, "output")
     stages = {}
     for socket, value in call.output.items():
         spec = declared.get(socket)
-        is_ranking = _holds_documents(value) or (value == [] and (socket == DOCUMENTS or _of_documents(spec)))
+        is_ranking = _holds_documents(value) or (value == [] and (socket == DOCUMENTS or is_of_documents(spec)))
         if is_ranking:
             stages[call.path if socket == DOCUMENTS else f"{call.path}.{socket}"] = list(value)
     return stages
 
 
-def _sockets(call: Call, side: str) -> dict[str, Any]:
+def declared_sockets(call: Call, side: str) -> dict[str, Any]:
+    """
+    Give what Haystack says of a component's sockets.
+
+    :param call: A call.
+    :param side: "input" or "output".
+    :returns: By socket its type and the names of its senders or receivers; empty for what is no component.
+    """
     found = call.tags.get(f"haystack.component.{side}_spec")
     return found if isinstance(found, dict) else {}
 
 
-def _of_documents(spec: Any) -> bool:
+def is_of_documents(spec: Any) -> bool:
+    """
+    Tell whether a socket is declared to hold a ranking.
+
+    :param spec: What :func:`declared_sockets` says of it.
+    :returns: True for a list of Documents.
+    """
     kind = str(spec.get("type")) if isinstance(spec, Mapping) else ""
     return kind.lower().startswith(
         ("list[haystack.dataclasses.document.document", "typing.list[haystack.dataclasses.d")
@@ -184,10 +206,6 @@ def _of_documents(spec: Any) -> bool:
 
 def _holds_documents(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(entry, Document) for entry in value)
-
-
-def _values(value: Any) -> list[Any]:
-    return list(value.values()) if isinstance(value, Mapping) else []
 
 
 def _count(call: Call) -> int | None:

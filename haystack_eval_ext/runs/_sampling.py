@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from haystack_eval_ext.runs._columns import BY_NAME
+from haystack_eval_ext.runs._columns import column_name
 from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._fingerprints import canonical, text_hash
 from haystack_eval_ext.runs._names import nearest
@@ -37,7 +37,7 @@ def sample_rows(dataset: Dataset, size: int | None, seed: int, stratify: str | N
         msg = f"sample must be at most the number of rows, {len(dataset)}, but is {size}."
         raise EvaluationError(msg)
     groups: dict[str, list[str]] = defaultdict(list)
-    column = "" if stratify is None else "tags" if stratify == "tag" else _name(stratify)
+    column = "" if stratify is None else "tags" if stratify == "tag" else column_name(stratify)
     if column and not dataset.has(column):
         known = dict.fromkeys(key for row in dataset.rows for key in row)
         msg = f"stratify: the data has no column {stratify!r}{nearest(stratify or '', known)}"
@@ -59,7 +59,3 @@ def _shares(sizes: dict[str, int], total: int, seed: int) -> dict[str, int]:
     for group in order[: total - sum(shares.values())]:
         shares[group] += 1
     return shares
-
-
-def _name(column: str) -> str:
-    return BY_NAME[column].name if column in BY_NAME else column

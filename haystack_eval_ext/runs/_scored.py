@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from haystack_eval_ext.runs._means import within_unit
+from haystack_eval_ext.runs._names import close_names
 from haystack_eval_ext.runs._spread import as_values, check_length
 
 if TYPE_CHECKING:
@@ -131,10 +131,7 @@ def mean_bounds(values: NDArray[np.float64], failed: int) -> Bounds | None:
 
 def nearest(name: str, known: Collection[str]) -> str:
     """List the names that a user may have meant, or all."""
-    by_lower = {each.lower(): each for each in known}
-    near = [by_lower[match] for match in difflib.get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)]
-    # "nDCG@10" for "ranking.nDCG@10" too.
-    near += [each for lower, each in by_lower.items() if lower.endswith("." + name.lower()) and each not in near]
+    near = close_names(name, known)
     return f"nearest: {some(near, 5)}" if near else f"there are: {some(list(known), 20)}" if known else "there are none"
 
 

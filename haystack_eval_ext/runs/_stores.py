@@ -44,9 +44,23 @@ def document_stores(pipeline: Pipeline) -> list[FoundStore]:
         for value in _attributes(instance).values():
             if _is_store(value):
                 outputs = sockets_of(instance, "output")
-                reads = any(gives_documents(socket.type) for socket in outputs.values())
+                reads = any(socket.type in (list[Document], list[list[Document]]) for socket in outputs.values())
                 found.append(FoundStore(name, value, reads))
     return found
+
+
+def searched_stores(pipeline: Pipeline) -> list[FoundStore]:
+    """
+    Find the document stores that a pipeline searches; a writer's may well be empty.
+
+    :param pipeline: The pipeline.
+    :returns: Each store once, with the first component that searches it.
+    """
+    found: dict[int, FoundStore] = {}
+    for each in document_stores(pipeline):
+        if each.reads:
+            found.setdefault(id(each.store), each)
+    return list(found.values())
 
 
 def sockets_of(instance: Any, side: str) -> dict[str, Any]:
@@ -79,6 +93,36 @@ def gives_documents(kind: Any) -> bool:
     :returns: True for a list of Documents.
     """
     return bool(kind == list[Document])
+
+
+def stages_of(pipeline: Pipeline) -> list[str]:
+    """
+    List the stages that a pipeline is known to have.
+
+    :param pipeline: The pipeline.
+    :returns: Names, as the harness records them.
+    """
+    return [
+        component if socket == "documents" else f"{component}.{socket}"
+        for component, instance in components_of(pipeline)
+        for socket, found in sockets_of(instance, "output").items()
+        if gives_documents(found.type)
+    ]
+
+
+def may_have_more_stages(pipeline: Pipeline) -> bool:
+    """
+    Tell whether a pipeline may have stages that only its runs show.
+
+    :param pipeline: The pipeline.
+    :returns: True if it has an agent with tools, or an output that may be a ranking or anything else.
+    """
+    for _, instance in components_of(pipeline):
+        if getattr(instance, "tools", None):
+            return True
+        if any(_may_give_documents(socket.type) for socket in sockets_of(instance, "output").values()):
+            return True
+    return False
 
 
 def in_memory_index(store: Any) -> str | None:
@@ -135,6 +179,12 @@ def _nodes(pipeline: Pipeline) -> Iterator[tuple[str, Any]]:
 
 def _attributes(instance: Any) -> dict[str, Any]:
     return dict(getattr(instance, "__dict__", {}))
+
+
+def _may_give_documents(kind: Any) -> bool:
+    if gives_documents(kind):
+        return False
+    return kind in (Any, list) or "Document]" in str(kind)
 
 
 def _is_store(value: Any) -> bool:

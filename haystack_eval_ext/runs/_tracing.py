@@ -141,13 +141,27 @@ class _Installation:
         self._users = 0
         self._tracer: RecordingTracer | None = None
 
+    @property
+    def tracer(self) -> RecordingTracer | None:
+        """The tracer of ours; None if somebody else's is in force."""
+        return self._tracer if tracer.actual_tracer is self._tracer else None
+
     def enter(self) -> None:
         with self._lock:
             self._users += 1
-            # Some connectors set the global tracer when they are made: then theirs is the one to forward to.
-            if tracer.actual_tracer is not self._tracer or self._tracer is None:
-                self._tracer = RecordingTracer(tracer.actual_tracer)
-                enable_tracing(self._tracer)
+            self._put_in_force()
+
+    def restore(self) -> RecordingTracer | None:
+        """Come back into force where somebody has set another tracer meanwhile; None if nobody records."""
+        with self._lock:
+            return self._put_in_force() if self._users else None
+
+    def _put_in_force(self) -> RecordingTracer:
+        # Some connectors set the global tracer when they are made: then theirs is the one to forward to.
+        if self._tracer is None or self.tracer is None:
+            self._tracer = RecordingTracer(tracer.actual_tracer)
+            enable_tracing(self._tracer)
+        return self._tracer
 
     def leave(self) -> None:
         with self._lock:
@@ -183,7 +197,8 @@ def recorded() -> Iterator[Recorder]:
 
     :returns: A context manager that gives the recorder.
     """
-    recorder = Recorder()
+    ours = _INSTALLATION.restore()
+    recorder = Recorder(lambda: ours is None or _INSTALLATION.tracer is ours)
     token = _RECORDER.set(recorder)
     # A question asked inside a traced component of somebody else's run is a question of its own.
     place = _SPAN.set(None)

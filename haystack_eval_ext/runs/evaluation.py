@@ -16,9 +16,11 @@ from haystack.core.errors import PipelineRuntimeError
 
 from haystack_eval_ext._scores import FailedRowsError, RowScores
 from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
+from haystack_eval_ext.runs._columns import column_name
 from haystack_eval_ext.runs._faults import describe_fault, safe_message
 from haystack_eval_ext.runs._feeding import (
     LABELS_SOCKET,
+    VOCABULARY,
     EvaluationError,
     Inputs,
     MappingError,
@@ -29,9 +31,10 @@ from haystack_eval_ext.runs._feeding import (
 )
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
 from haystack_eval_ext.runs.dataset import Dataset
+from haystack_eval_ext.runs.records import OUTPUTS, RUN_STATUS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 __all__ = [
     "Evaluation",
@@ -45,6 +48,7 @@ __all__ = [
     "check_pipeline",
     "evaluate_pipeline",
     "load_pipeline",
+    "needed_outputs",
     "read_pipeline_text",
     "single_evaluator",
     "takes_batches",
@@ -52,6 +56,7 @@ __all__ = [
 
 _METRIC_OUTPUTS = frozenset(("score", "individual_scores"))
 _MISSING = object()
+_NOTE = "Row numbers start at 0 and leave out the unanswerable rows and those without outputs."
 
 
 class WithheldFaultError(EvaluationError):
@@ -165,40 +170,66 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
     :param pipeline: A pipeline whose free sockets take all rows at once.
     :param dataset: The rows.
     :param mapping: Columns by "component.socket", for sockets outside our vocabulary.
-    :returns: The scores of all metrics.
+    :returns: The scores of all metrics. A row in which an output is None, since the RAG pipeline gave none, is
+        "not_run" in the metrics that need it; where components are connected, in all of them.
     :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores. An error of
         another package is shown by its class alone, since its message may quote the data (`WithheldFaultError`).
     """
     nodes = pipeline.graph.nodes
-    metric_components, retrieval, inputs = _plan(pipeline, dataset, mapping)
-    left_out = set(dataset.unanswerable)
-    answerable = [row for row, key in enumerate(dataset.ids) if key not in left_out]
+    answered = any(RUN_STATUS in row for row in dataset.rows)
+    metric_components, retrieval, inputs = _plan(pipeline, _with_stand_ins(dataset), mapping, answered=answered)
+    lacking = {name: _lacking(dataset, name, inputs[name], mapping or {}) for name in nodes}
     connected = pipeline.graph.number_of_edges() > 0
     if connected:
+        # What one component lacks, those behind it would take for a score of 0.
+        together = {row: column for rows in lacking.values() for row, column in rows.items()}
+        lacking = dict.fromkeys(nodes, together)
+    left_out = set(dataset.unanswerable)
+    # By metric the rows that go in, and those of them that count.
+    given = {name: [row for row in range(len(dataset)) if row not in lacking[name]] for name in metric_components}
+    counted = {
+        name: [row for row in rows if name not in retrieval or dataset.ids[row] not in left_out]
+        for name, rows in given.items()
+    }
+    _refuse_nothing(dataset, given, lacking)
+    if connected:
+        rows = given[metric_components[0]]
+        inputs = {name: _of_rows(sockets, rows, len(dataset)) for name, sockets in inputs.items()}
         outputs = _run_connected(pipeline, inputs, metric_components)
     else:
+        # Where none counts, the names of the metrics are wanted all the same.
+        given = {name: counted[name] or rows for name, rows in given.items()}
         outputs = {
-            name: _run_component(
-                name, nodes[name]["instance"], inputs[name], answerable if left_out and name in retrieval else None
-            )
+            name: _run_component(name, nodes[name]["instance"], inputs[name], given[name], len(dataset))
             for name in metric_components
+            if given[name]
         }
-    metrics = []
+    metrics, errors, diagnoses = [], {}, {}
     for name in metric_components:
-        for label, scores in _metrics(name, outputs[name]).items():
-            if left_out and name in retrieval:
-                scores = _without_unanswerable(scores, answerable, len(dataset), whole=connected)  # noqa: PLW2901
-            _check_rows(label, scores, len(dataset))
-            metrics.append(MetricScores(label, scores.score, scores.individual_scores, scores.statuses))
-    dead = {name: list(outputs[name].get("never_retrieved") or []) for name in metric_components}
+        output = outputs.get(name, {})
+        if output:
+            for label, scores in _metrics(name, output).items():
+                _check_rows(label, scores, len(given[name]))
+                placed = _placed(scores, given[name], counted[name], len(dataset))
+                metrics.append(MetricScores(label, placed.score, placed.individual_scores, placed.statuses))
+        else:
+            nothing = _placed(RowScores(math.nan, [], []), [], [], len(dataset))
+            metrics.append(MetricScores(name, nothing.score, nothing.individual_scores, nothing.statuses))
+        ids = [dataset.ids[row] for row in given[name]]
+        errors[name] = _errors(ids, output) | {
+            dataset.ids[row]: f"the RAG pipeline gave no {column} for this question"
+            for row, column in lacking[name].items()
+        }
+        diagnoses[name] = _diagnosis(ids, output)
+    dead = {name: list(output.get("never_retrieved") or []) for name, output in outputs.items() if counted[name]}
     return Evaluation(
         ids=dataset.ids,
         metrics=metrics,
         unanswerable=dataset.unanswerable if retrieval else [],
         never_retrieved={name: labels for name, labels in dead.items() if labels},
         usage={name: output["usage"] for name, output in outputs.items() if isinstance(output.get("usage"), dict)},
-        errors={name: found for name, output in outputs.items() if (found := _errors(dataset.ids, output))},
-        diagnoses={name: found for name, output in outputs.items() if (found := _diagnosis(dataset.ids, output))},
+        errors={name: found for name, found in errors.items() if found},
+        diagnoses={name: found for name, found in diagnoses.items() if found},
     )
 
 
@@ -211,12 +242,42 @@ def check_pipeline(pipeline: Pipeline, labels: Dataset, mapping: Mapping[str, st
     :param mapping: Columns by "component.socket".
     :raises EvaluationError: If no component gives scores, or a socket could not be fed by labels and answers.
     """
-    answered = [{**row, "answer": "", "contexts": [], "documents": []} for row in labels.rows]
-    _plan(pipeline, Dataset(labels.path, answered), mapping)
+    _plan(pipeline, _with_outputs(labels, OUTPUTS), mapping)
+
+
+def needed_outputs(pipeline: Pipeline, labels: Dataset, mapping: Mapping[str, str] | None = None) -> dict[str, str]:
+    """
+    Tell which outputs of a RAG pipeline an evaluation pipeline cannot do without.
+
+    :param pipeline: The evaluation pipeline.
+    :param labels: The questions and labels.
+    :param mapping: Columns by "component.socket".
+    :returns: Of "answer", "contexts" and "documents" those that are needed, each with one "component.socket" that
+        needs it.
+    :raises EvaluationError: As :func:`check_pipeline`.
+    """
+    _, _, inputs = _plan(pipeline, _with_outputs(labels, OUTPUTS), mapping)
+    needed = {}
+    for output in OUTPUTS:
+        try:
+            _plan(pipeline, _with_outputs(labels, [name for name in OUTPUTS if name != output]), mapping)
+        except EvaluationError:
+            takers = (
+                f"{component}.{socket}"
+                for component, sockets in inputs.items()
+                for socket in sockets
+                if _column(component, socket, mapping or {}) == output
+            )
+            needed[output] = next(takers)
+    return needed
+
+
+def _with_outputs(labels: Dataset, names: Collection[str]) -> Dataset:
+    return Dataset(labels.path, [row | {name: OUTPUTS[name]() for name in names} for row in labels.rows])
 
 
 def _plan(
-    pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str] | None
+    pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str] | None, *, answered: bool = False
 ) -> tuple[list[str], list[str], Inputs]:
     """The components that give scores, those among them that score retrieval, and what each socket gets."""
     nodes = pipeline.graph.nodes
@@ -229,7 +290,8 @@ def _plan(
         raise EvaluationError(msg)
     inputs = plan_inputs(pipeline, dataset, mapping or {})
     retrieval = [name for name in metric_components if LABELS_SOCKET in nodes[name]["input_sockets"]]
-    if retrieval and len(dataset.unanswerable) == len(dataset):
+    # Where a RAG pipeline was run, the answerable questions may have failed: that was paid for, and says something.
+    if retrieval and not answered and len(dataset.unanswerable) == len(dataset):
         msg = (
             f"Every row has answerable false, so {', '.join(retrieval)} has nothing to score. Set answerable to true "
             "where the corpus answers the question."
@@ -263,10 +325,52 @@ def _errors(ids: list[str], output: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _run_component(name: str, instance: Any, inputs: dict[str, list[Any]], rows: list[int] | None) -> dict[str, Any]:
-    if rows is not None:
-        inputs = {socket: [values[row] for row in rows] for socket, values in inputs.items()}
-    note = "" if rows is None else " (Row numbers start at 0 and leave out the unanswerable rows.)"
+def _with_stand_ins(dataset: Dataset) -> Dataset:
+    """The rows with something empty for outputs that the RAG pipeline did not give; these are not scored."""
+    rows = [
+        row | {name: OUTPUTS[name]() for name in OUTPUTS if name in row and row[name] is None} for row in dataset.rows
+    ]
+    return Dataset(dataset.path, rows)
+
+
+def _lacking(dataset: Dataset, component: str, sockets: Iterable[str], mapping: Mapping[str, str]) -> dict[int, str]:
+    """By row number an output that a component is fed with, but that the RAG pipeline did not give."""
+    columns = {_column(component, socket, mapping) for socket in sockets}
+    names = [name for name in OUTPUTS if name in columns]
+    return {
+        number: name
+        for number, row in enumerate(dataset.rows)
+        for name in reversed(names)
+        if name in row and row[name] is None
+    }
+
+
+def _column(component: str, socket: str, mapping: Mapping[str, str]) -> str | None:
+    place = f"{component}.{socket}"
+    return column_name(mapping[place]) if place in mapping else VOCABULARY.get(socket)
+
+
+def _refuse_nothing(dataset: Dataset, given: Mapping[str, list[int]], lacking: Mapping[str, dict[int, str]]) -> None:
+    if len(dataset) and not any(given.values()):
+        columns = " and no ".join(sorted({column for name in given for column in lacking[name].values()}))
+        msg = (
+            f"The RAG pipeline gave no {columns} for any of {len(dataset)} questions, so {', '.join(given)} has "
+            "nothing to score. Evaluate what it gives, or let it give this."
+        )
+        raise EvaluationError(msg)
+
+
+def _of_rows(inputs: dict[str, list[Any]], rows: list[int], total: int) -> dict[str, list[Any]]:
+    if len(rows) == total:
+        return inputs
+    return {socket: [values[row] for row in rows] for socket, values in inputs.items()}
+
+
+def _run_component(
+    name: str, instance: Any, inputs: dict[str, list[Any]], rows: list[int], total: int
+) -> dict[str, Any]:
+    inputs = _of_rows(inputs, rows, total)
+    note = "" if len(rows) == total else f" ({_NOTE})"
 
     def run() -> Any:
         if hasattr(instance, "warm_up"):
@@ -334,24 +438,27 @@ def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-def _without_unanswerable(scores: RowScores, answerable: list[int], rows: int, *, whole: bool) -> RowScores:
+def _placed(scores: RowScores, given: list[int], counted: list[int], total: int) -> RowScores:
     """
-    Leave NaN and "not_run" at the unanswerable rows: "undefined" would also name rows that count as 0.
+    Put the scores of some rows in their places, with NaN and "not_run" elsewhere: "undefined" also names rows that
+    count as 0.
 
-    :param scores: Of all rows if `whole`, then the mean is formed anew; else of the answerable ones.
+    :param scores: Those of the rows that were given.
+    :param given: Their numbers.
+    :param counted: The numbers of those whose scores count; if fewer, the mean is formed anew.
+    :param total: The number of all rows.
     """
-    if whole:
-        if len(scores.individual_scores) != rows:
-            return scores
-        kept = [scores.individual_scores[row] for row in answerable]
-        numbers = [score for score in kept if not math.isnan(score)]
-        scores = RowScores(fmean(numbers) if numbers else math.nan, kept, [scores.statuses[row] for row in answerable])
-    elif len(scores.individual_scores) != len(answerable):
+    if len(counted) == total:
         return scores
-    individual, statuses = [math.nan] * rows, ["not_run"] * rows
-    for row, score, status in zip(answerable, scores.individual_scores, scores.statuses, strict=True):
-        individual[row], statuses[row] = score, status
-    return RowScores(scores.score, individual, statuses)
+    individual, statuses = [math.nan] * total, ["not_run"] * total
+    of_row = dict(zip(given, zip(scores.individual_scores, scores.statuses, strict=True), strict=True))
+    for row in counted:
+        individual[row], statuses[row] = of_row[row]
+    mean = scores.score
+    if len(counted) < len(given):
+        numbers = [score for score in individual if not math.isnan(score)]
+        mean = fmean(numbers) if numbers else math.nan
+    return RowScores(mean, individual, statuses)
 
 
 def _check_rows(metric: str, scores: RowScores, rows: int) -> None:

@@ -15,7 +15,7 @@ from haystack_eval_ext.runs._faults import describe_fault
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
 from haystack_eval_ext.runs._overrides import read_yaml
 from haystack_eval_ext.runs._questions import TargetError, free_sockets, place, read_sections
-from haystack_eval_ext.runs._stores import document_stores, in_memory_index
+from haystack_eval_ext.runs._stores import document_stores, in_memory_index, searched_stores
 
 if TYPE_CHECKING:
     from haystack import Pipeline
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _SOURCES = "sources"
 _FILE_INPUTS = ("files", _SOURCES)
+# In-memory indexes live as long as the process: by name the ids of the documents that came from here.
+_FILLED: dict[str, frozenset[str]] = {}
 
 
 def fill_store(index_yaml: str | os.PathLike[str], documents: str | os.PathLike[str], target: Target) -> int:
@@ -34,10 +36,11 @@ def fill_store(index_yaml: str | os.PathLike[str], documents: str | os.PathLike[
     :param index_yaml: The indexing pipeline's YAML. Its free sockets named `sources` get the files, or those that its
         section `inputs` lists under `files`.
     :param documents: The folder; hidden files and folders are left out.
-    :param target: The RAG pipeline. If its store is in memory, both files must give it the same `index`.
+    :param target: The RAG pipeline. If its store is in memory, both files must give it the same `index`. What an
+        earlier call has written there goes first, so that two settings can be compared in one process.
     :returns: The number of documents in the target's stores afterwards.
     :raises TargetError: If there are no files, the files have no place to go, the two pipelines do not share their
-        store, indexing fails, or the store is empty afterwards.
+        store, it holds documents from elsewhere, indexing fails, or the store is empty afterwards.
     """
     name = Path(index_yaml).name
     try:
@@ -51,7 +54,9 @@ def fill_store(index_yaml: str | os.PathLike[str], documents: str | os.PathLike[
     if target.pipeline is None:
         msg = f"{target.name} is a function, whose store {name} cannot be checked to fill. Fill it in the function."
         raise TargetError(msg)
-    _check_shared(document_stores(pipeline), document_stores(target.pipeline), name, target.name)
+    written = [found.store for found in document_stores(pipeline) if in_memory_index(found.store) is not None]
+    _check_shared(written, searched_stores(target.pipeline), name, target.name)
+    _make_empty(written, name)
     data: dict[str, dict[str, list[Path]]] = {}
     for component, socket in spots:
         data.setdefault(component, {})[socket] = files
@@ -61,7 +66,11 @@ def fill_store(index_yaml: str | os.PathLike[str], documents: str | os.PathLike[
     except Exception as error:  # whatever a component raises
         where = getattr(error, "component_name", None) if isinstance(error, PipelineRuntimeError) else None
         msg = f"{name}: indexing {len(files)} files failed{f' in {where}' if where else ''}: {describe_fault(error)}"
+        for store in written:  # half of the documents would be in the way of another try
+            store.delete_all_documents()
         raise TargetError(msg) from error
+    for store in written:
+        _FILLED[store.index] = _ids(store)
     return check_stores(target)
 
 
@@ -73,13 +82,11 @@ def check_stores(target: Target) -> int:
     :returns: The number of documents in its stores.
     :raises TargetError: If a store is empty or cannot be asked.
     """
-    counts: dict[int, int] = {}
-    for found in [] if target.pipeline is None else document_stores(target.pipeline):
-        if not found.reads or id(found.store) in counts:
-            continue
+    total = 0
+    for found in [] if target.pipeline is None else searched_stores(target.pipeline):
         kind = type(found.store).__name__
         try:
-            count = counts[id(found.store)] = int(found.store.count_documents())
+            count = int(found.store.count_documents())
         except Exception as error:  # whatever the store's service answers
             msg = f"{target.name}: the {kind} of {found.component} cannot be asked: {describe_fault(error)}"
             raise TargetError(msg) from error
@@ -91,7 +98,8 @@ def check_stores(target: Target) -> int:
                 "into it first (--index INDEX.yaml --documents DIR); an in-memory store loses them with its process."
             )
             raise TargetError(msg)
-    return sum(counts.values())
+        total += count
+    return total
 
 
 def _files(folder: Path) -> list[Path]:
@@ -125,11 +133,29 @@ def _sources(pipeline: Pipeline, inputs: dict[str, list[str]], name: str) -> lis
     raise TargetError(msg)
 
 
-def _check_shared(writing: list[FoundStore], reading: list[FoundStore], name: str, target: str) -> None:
-    written = [found for found in writing if isinstance(found.store, InMemoryDocumentStore)]
-    indexes = {index for found in written if (index := in_memory_index(found.store)) is not None}
+def _make_empty(stores: list[InMemoryDocumentStore], name: str) -> None:
+    """Let an in-memory index start as in a fresh process, unless it holds what somebody else has written."""
+    for store in stores:
+        held = _ids(store)
+        if held and held != _FILLED.get(store.index):
+            msg = (
+                f"{name} writes into the in-memory index {store.index!r}, which already holds {len(held)} documents "
+                "that no index pipeline of this process has written: the two would be mixed. Give both files another "
+                "index: NAME, or call delete_all_documents() on that store first."
+            )
+            raise TargetError(msg)
+    for store in stores:
+        store.delete_all_documents()
+
+
+def _ids(store: InMemoryDocumentStore) -> frozenset[str]:
+    return frozenset(document.id for document in store.filter_documents())
+
+
+def _check_shared(written: list[InMemoryDocumentStore], reading: list[FoundStore], name: str, target: str) -> None:
+    indexes = {store.index for store in written}
     for found in reading:
-        if not found.reads or not isinstance(found.store, InMemoryDocumentStore):
+        if not isinstance(found.store, InMemoryDocumentStore):
             continue
         index = in_memory_index(found.store)
         if index is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from haystack import Pipeline
 
+from haystack_eval_ext.runs._demands import demand
 from haystack_eval_ext.runs._feeding import LABELS_SOCKET, EvaluationError
 from haystack_eval_ext.runs._row_log import MANIFEST as HARNESS
 from haystack_eval_ext.runs._run_files import MANIFEST, ROWS, SCORES, check_folder
@@ -168,6 +169,7 @@ def evaluate_rag(
     labels = _labels(dataset)
     check_pipeline(evaluators, labels, mapping)
     target = rag if isinstance(rag, Target) else open_target(rag)
+    target = demand(target, evaluators, labels, mapping=mapping, sections=sections)
     records = run_target(
         target,
         labels,

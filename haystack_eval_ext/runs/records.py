@@ -7,18 +7,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._rows import document_from_json
+from haystack_eval_ext.runs._prompts import PROMPT_STAGES
 from haystack_eval_ext.runs._row_log import HarnessError
 from haystack_eval_ext.runs.dataset import Dataset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from haystack import Document
 
-__all__ = ["RUN_ERROR", "RUN_STATUS", "dataset_of_records", "failed_ids", "stage_datasets", "stage_names"]
+__all__ = ["OUTPUTS", "RUN_ERROR", "RUN_STATUS", "dataset_of_records", "failed_ids", "stage_datasets", "stage_names"]
 
 RUN_STATUS = "run_status"
 RUN_ERROR = "run_error"
+# What a target gives, and what stands for it where a question failed.
+OUTPUTS: dict[str, Callable[[], Any]] = {"answer": str, "contexts": list, "documents": list}
 
 
 def dataset_of_records(dataset: Dataset, records: Sequence[Mapping[str, Any]], *, repeat: int = 0) -> Dataset:
@@ -39,26 +42,30 @@ def dataset_of_records(dataset: Dataset, records: Sequence[Mapping[str, Any]], *
     :param dataset: The data that was run.
     :param records: What :func:`~haystack_eval_ext.runs.harness.run_target` returned, or the lines of its `rows.jsonl`.
     :param repeat: Which of several answers to each question.
-    :returns: The rows that have a record, in the order of the data, with `answer` (if any record has one), `contexts`,
-        `documents`, and `run_status`. A row that failed stays: its `run_status` is "error", `run_error` says why, and
-        its answer and lists are empty, so that scores of it say nothing.
+    :returns: The rows that have a record, in the order of the data, with `run_status` and those of `answer`,
+        `contexts` and `documents` that any answered question has; None where the target gave none, which is not the
+        same as nothing found. A row that failed stays: its `run_status` is "error", `run_error` says why, and its
+        answer and lists are empty, so that scores of it say nothing.
     :raises HarnessError: If a record belongs to no row of the data, one comes twice, or none has this repeat.
     """
     found = _by_id(dataset, records, repeat)
-    answers = any(record["answer"] is not None for record in found.values())
+    answered = [record for record in found.values() if record["status"] != "error"] or list(found.values())
+    given = [name for name in OUTPUTS if any(record[name] is not None for record in answered)]
     rows = []
     for row in dataset.rows:
         record = found.get(row["id"])
         if record is None:
             continue
-        filled = dict(row)
-        filled.pop("answer", None)
-        if answers:
-            filled["answer"] = record["answer"] or ""
-        filled["contexts"] = list(record["contexts"])
-        filled["documents"] = _documents(record["documents"])
+        filled = {name: value for name, value in row.items() if name not in OUTPUTS}
+        failed = record["status"] == "error"
+        for name in given:
+            value = record[name]
+            if value is None:
+                filled[name] = OUTPUTS[name]() if failed else None
+            else:
+                filled[name] = _documents(value) if name == "documents" else value
         filled[RUN_STATUS] = record["status"]
-        if record["status"] == "error":
+        if failed:
             fault = record["error"]
             where = f" in {fault['component']}" if fault["component"] else ""
             filled[RUN_ERROR] = f"{fault['class']}{where}: {fault['reason']}"
@@ -78,17 +85,33 @@ def stage_datasets(dataset: Dataset, records: Sequence[Mapping[str, Any]], *, re
     :raises HarnessError: As :func:`dataset_of_records`.
     """
     found = _by_id(dataset, records, repeat)
+    rankings: dict[str, dict[str, Any]] = {row_id: record["stages"] for row_id, record in found.items()}
+    names = stage_names(found.values())
+    for name in names:
+        if name in PROMPT_STAGES and not any(_emits(record, name) for record in found.values()):
+            # Where it is no stage of its own, the last stage's documents reached the prompt.
+            rankings = {
+                row_id: stages
+                if found[row_id]["status"] == "error"
+                else {name: next(reversed(stages.values()), []), **stages}
+                for row_id, stages in rankings.items()
+            }
     return {
         stage: Dataset(
             dataset.path,
             [
-                {**row, "documents": _documents(found[row["id"]]["stages"][stage])}
+                {**row, "documents": _documents(rankings[row["id"]][stage])}
                 for row in dataset.rows
-                if row["id"] in found and stage in found[row["id"]]["stages"]
+                if stage in rankings.get(row["id"], {})
             ],
         )
-        for stage in stage_names(found.values())
+        for stage in names
     }
+
+
+def _emits(record: Mapping[str, Any], name: str) -> bool:
+    """Whether a component of this name is the stage, rather than what reached the prompt."""
+    return any(part["name"] == name and part["documents"] is not None for part in record.get("components", ()))
 
 
 def stage_names(records: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -45,6 +45,7 @@ class Target:
     :param yaml: The YAML it was made of, with the overrides; None if it was made in Python.
     :param sections: The sections `inputs` and `outputs` of the YAML.
     :param source: A hash of the Python source it was made by, if any.
+    :param needs: Of "answer", "contexts" and "documents" what a function must give from its first answer on.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Target:
     yaml: str | None = None
     sections: Sections = field(default_factory=lambda: {"inputs": {}, "outputs": {}})
     source: str | None = None
+    needs: frozenset[str] = frozenset()
 
     def fingerprint(self) -> str:
         """
