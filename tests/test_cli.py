@@ -170,8 +170,9 @@ def test_a_file_with_many_faults_lists_them_one_a_line() -> None:
 @pytest.mark.usefixtures("folder")
 def test_debug_shows_the_traceback() -> None:
     result = CliRunner().invoke(app, ["run", "retriever", "--data", "data.jsonl", "--debug"])
-    assert isinstance(result.exception, ValueError)
-    assert "retriever" in str(result.exception)
+    assert result.exit_code == 2
+    assert "Traceback (most recent call last)" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("Error: PIPELINE 'retriever' is neither a file nor")
 
 
 @pytest.mark.usefixtures("folder")

@@ -332,7 +332,7 @@ WRONG: list[tuple[str, list[str]]] = [
     (f"{Q} --rag rag.yaml --index other_index.yaml --documents documents", ["index", "the same index: NAME"]),
     (f"{Q} --rag rag.yaml --index rag.yaml --documents documents", ["sources"]),
     (f"{Q} --rag test_cli_rag:flaky --index index.yaml --documents documents", ["is a function"]),
-    (f"{Q} --sample 3 --set a.b=1", ["--set, --sample goes with --rag"]),
+    (f"{Q} --sample 3 --set a.b=1", ["--set, --sample go with --rag"]),
     (f"{Q} --index index.yaml", ["--index goes with --rag"]),
     (f"{Q} --map query=bm25.query", ["--map NAME=COMPONENT.SOCKET goes with --rag"]),
     (f"{Q} --rag rag_pipelines:rag --max-calls 3", ["No component of the pipeline asks a judge"]),

@@ -231,7 +231,9 @@ def test_wrong_use_is_one_line_and_exit_code_2(line: str, parts: list[str], fold
 
 def test_a_traceback_on_demand(folder: Path) -> None:
     result = CliRunner().invoke(app, ["check", "none", "--fail-if", "a < 1", "--debug"])
-    assert isinstance(result.exception, api.RunFileError)
+    assert result.exit_code == 2
+    assert "RunFileError: " in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("Error: none")
 
 
 # --- the workflow --------------------------------------------------------------------------------------------------

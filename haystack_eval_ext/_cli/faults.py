@@ -5,6 +5,7 @@
 import contextlib
 import logging
 import sys
+import traceback
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -15,6 +16,8 @@ from haystack_eval_ext.runs._lines import FileProblemsError
 
 EXIT_CODE = 2
 _INTERRUPTED = 130
+_PACKAGE = __name__.partition(".")[0]
+_TRACEBACKS = 3
 # typer carries a click of its own, or needs the public one, depending on its version; its own names lead to either.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
@@ -78,26 +81,63 @@ def reported(*, debug: bool) -> Iterator[None]:
     """
     Turn the faults of a user's input into one line.
 
-    :param debug: Whether to let the traceback through.
+    :param debug: Whether to show tracebacks above it, also those of questions that failed alone.
     :returns: A context for the body of a command.
     """
     try:
-        yield
+        with _shown_failures() if debug else contextlib.nullcontext():
+            yield
     except BrokenPipeError:
         raise
-    except OSError as error:
+    except (OSError, ValueError, TypeError) as error:
         if debug:
-            raise
+            _write_traceback(error)
+        if isinstance(error, FileProblemsError):
+            fail(*error.report())
+        if not isinstance(error, OSError):
+            fail(str(error))
         where = "" if error.filename is None else f"{error.filename}: "
         fail(f"{where}{error.strerror or error}. Check the path and its permissions.")
-    except FileProblemsError as error:
-        if debug:
-            raise
-        fail(*error.report())
-    except (ValueError, TypeError) as error:
-        if debug:
-            raise
-        fail(str(error))
+
+
+def _write_traceback(error: BaseException) -> None:
+    lines = "".join(traceback.format_exception(error)).splitlines()
+    sys.stderr.write("".join(f"{plain(line)}\n" for line in lines))
+
+
+class _Failures(logging.Handler):
+    """Shows the first tracebacks of what failed alone, and counts the others."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.left_out = 0
+        self._left = _TRACEBACKS
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is None or record.levelno > logging.DEBUG:
+            return
+        if self._left == 0:
+            self.left_out += 1
+            return
+        self._left -= 1
+        sys.stderr.write(f"{plain(record.getMessage())}\n")
+        _write_traceback(error)
+
+
+@contextlib.contextmanager
+def _shown_failures() -> Iterator[None]:
+    package, handler = logging.getLogger(_PACKAGE), _Failures()
+    level = package.level
+    package.addHandler(handler)
+    package.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        package.removeHandler(handler)
+        package.setLevel(level)
+        if handler.left_out:
+            sys.stderr.write(f"{handler.left_out} more failed, without their tracebacks here.\n")
 
 
 class _Collector(logging.Handler):

@@ -42,6 +42,14 @@ Maps = Annotated[
         "a column, the answers or the documents are. Repeatable.",
     ),
 ]
+PlanMaps = Annotated[
+    list[str],
+    typer.Option(
+        "--map",
+        metavar="COMPONENT.SOCKET=COLUMN",
+        help="Feed a socket from a column of another meaning. Repeatable.",
+    ),
+]
 Threshold = Annotated[
     float | None,
     typer.Option(
@@ -51,7 +59,9 @@ Threshold = Annotated[
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Write even if something is there already.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Debug = Annotated[
+    bool, typer.Option("--debug", help="Show the traceback of an error, also of questions that failed alone.")
+]
 
 
 def measure_names(measures: list[str]) -> list[str]:

@@ -26,6 +26,11 @@ def run_folder(folder: Path, *, force: bool) -> Path:
     :raises UserError: If no folder is named.
     :raises RunFileError: If it is a file, or holds a run, or something else.
     """
+    if folder.is_symlink() and not folder.exists():
+        msg = (
+            f"--out: {folder} is a link to {folder.readlink()}, which is not there; make that folder, or name another."
+        )
+        raise UserError(msg)
     if not str(folder) or folder == Path():
         msg = "--out names no folder (an empty shell variable?); name one, or leave --out away."
         raise UserError(msg)

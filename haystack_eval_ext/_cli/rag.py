@@ -12,6 +12,7 @@ import typer
 import yaml
 
 from haystack_eval_ext._cli.faults import UserError
+from haystack_eval_ext.runs._run_files import MANIFEST
 from haystack_eval_ext.runs.rag import evaluate_rag, open_target
 
 if TYPE_CHECKING:
@@ -116,19 +117,27 @@ class RagOptions:
             if getattr(self, field.name) != _DEFAULTS.get(field.name)
         ]
         if idle:
-            msg = f"{', '.join(idle)} goes with --rag, the RAG pipeline to run. Name it, or leave the rest away."
+            go = "goes" if len(idle) == 1 else "go"
+            msg = f"{', '.join(idle)} {go} with --rag, the RAG pipeline to run. Name it, or leave the rest away."
             raise UserError(msg)
 
     def refuse_kept_run(self, data: Path) -> None:
         """
         Refuse to ask the questions of a kept run again.
 
-        :param data: The run's folder.
-        :raises UserError: If a RAG pipeline is named.
+        :param data: A folder.
+        :raises UserError: If a RAG pipeline is named, or no folder at all.
         """
-        if self.rag is not None:
-            msg = f"--data {data} is a kept run, whose answers are scored again: leave --rag away."
+        if data == Path():
+            msg = "--data names no file (an empty shell variable?); name the file with the rows."
             raise UserError(msg)
+        if self.rag is None:
+            return
+        if not (data / MANIFEST).is_file():
+            msg = f"--data {data} is a folder, and no kept run either; name the file with the questions."
+        else:
+            msg = f"--data {data} is a kept run, whose answers are scored again: leave --rag away."
+        raise UserError(msg)
 
 
 _NAMES = {"changes": "--set", "maps": "--map NAME=COMPONENT.SOCKET"}

@@ -31,6 +31,7 @@ from haystack_eval_ext._cli.options import (
     Maps,
     Measures,
     PipelineName,
+    PlanMaps,
     Threshold,
     measure_names,
     pipeline_file,
@@ -218,7 +219,7 @@ def run(
 def plan(
     data: DataFile,
     pipeline: Annotated[str, typer.Argument(metavar="PIPELINE", help="A YAML file, or a shipped pipeline.")],
-    maps: Maps = [],  # noqa: B006
+    maps: PlanMaps = [],  # noqa: B006
     judge: JudgeFile = None,
     embedder: EmbedderFile = None,
     cache: CacheFile = None,

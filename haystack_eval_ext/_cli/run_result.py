@@ -4,6 +4,7 @@
 
 import math
 import re
+from collections import Counter
 
 from haystack_eval_ext._cli.judging import print_usage
 from haystack_eval_ext._cli.render import (
@@ -18,6 +19,7 @@ from haystack_eval_ext._cli.render import (
 from haystack_eval_ext.runs.run import EvaluationRun
 
 _ROWS = re.compile(r"\brows? \d")
+_REASONS = 3
 
 
 def print_run(title: str, run: EvaluationRun, warnings: list[str]) -> None:
@@ -37,6 +39,7 @@ def print_run(title: str, run: EvaluationRun, warnings: list[str]) -> None:
     failed = [row["id"] for row in run.rows if row.get("status") == "error"]
     print_list(screen, "Questions that the RAG pipeline failed on", failed)
     unanswerable = run.manifest["unanswerable"]
+    _print_reasons(run)
     print_list(screen, "Unanswerable rows, left out of the retrieval means", unanswerable)
     never_retrieved = run.manifest["never_retrieved"]
     for component, labels in never_retrieved.items():
@@ -65,3 +68,15 @@ def _print_diagnoses(run: EvaluationRun) -> None:
         labels = found["labels"]
         for label in dict.fromkeys(label for label in found["counts"] if label != "passed"):
             print_list(screen, label.replace("_", " "), [row for row, given in labels.items() if given == label])
+
+
+def _print_reasons(run: EvaluationRun) -> None:
+    """The commonest reasons why the RAG pipeline failed, and how often each."""
+    reasons: Counter[str] = Counter()
+    for row in run.rows:
+        fault = row.get("error")
+        if isinstance(fault, dict):
+            where = f" in {fault['component']}" if fault.get("component") else ""
+            reasons[f"{fault.get('class')}{where}: {fault.get('reason')}"] += 1
+    for reason, count in reasons.most_common(_REASONS):
+        print_text(console(), f"  {count} x {reason}")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, cast
@@ -47,6 +48,7 @@ class Weights(StrEnum):
     QUADRATIC = "quadratic"
 
 
+_STDOUT = Path("-")
 _SUFFIXES = {
     ".csv": ExportFormat.CSV,
     ".json": ExportFormat.JSON,
@@ -201,14 +203,17 @@ def agree(
 
 def export(
     run: _RunOrBaseline,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes; - is standard output.")],
     to: Annotated[ExportFormat | None, typer.Option("--to", help="The form; without it by the file's suffix.")] = None,
     force: _Force = False,
     debug: Debug = False,
 ) -> None:
-    """Write a run as CSV, JSON or Markdown."""
+    """Write a run as CSV, JSON or Markdown. A spreadsheet takes CSV cells that begin with = for formulas."""
     with reported(debug=debug):
         form = to or _SUFFIXES.get(file.suffix.lower())
+        if file == _STDOUT:
+            _write_out(run, form)
+            return
         if form is None:
             msg = f"--to: the suffix of {file} names no form; add --to csv, --to json or --to markdown."
             raise UserError(msg)
@@ -220,6 +225,15 @@ def export(
             ExportFormat.MARKDOWN: found.to_markdown,
         }[form](target)
         typer.echo(f"{found.name} is in {plain(str(file))}", err=True)
+
+
+def _write_out(run: Path, form: ExportFormat | None) -> None:
+    if form is None:
+        msg = "--to: standard output has no suffix that names a form; add --to csv, --to json or --to markdown."
+        raise UserError(msg)
+    found = load_run(run)
+    text = {ExportFormat.CSV: found.to_csv, ExportFormat.JSON: found.to_json, ExportFormat.MARKDOWN: found.to_markdown}
+    sys.stdout.write(text[form]())
 
 
 def _check_gate(

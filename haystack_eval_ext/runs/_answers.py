@@ -190,7 +190,8 @@ def _documents(value: Any, name: str) -> list[Document]:
     try:
         return [entry if isinstance(entry, Document) else parse_documents([plain(entry)], "id")[0] for entry in value]
     except BadCellError as error:
-        msg = f"The function's {name} must hold Documents, their JSON form or ids: {error}."
+        fault = str(error).removeprefix("entry 1: ").rstrip(".")  # they are read one by one
+        msg = f"The function's {name} must hold Documents, their JSON form or ids, but one is wrong: {fault}."
         raise TargetError(msg) from None
 
 

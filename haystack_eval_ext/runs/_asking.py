@@ -13,17 +13,23 @@ from haystack.core.errors import PipelineRuntimeError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_eval_ext.runs._answers import AnswerPlan, plan_answer, read_function_result
-from haystack_eval_ext.runs._faults import describe_fault
+from haystack_eval_ext.runs._faults import WITHHELD, located_fault, raised_at, safe_message
 from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._plain import plain_document
 from haystack_eval_ext.runs._prompts import PROMPT_STAGE, PROMPT_STAGES, prompt_documents
 from haystack_eval_ext.runs._questions import QuestionPlan, Sections, TargetError, plan_question
-from haystack_eval_ext.runs._stores import document_stores, in_memory_index, may_have_more_stages, stages_of
+from haystack_eval_ext.runs._stores import (
+    document_stores,
+    in_memory_index,
+    last_stages,
+    may_have_more_stages,
+    stages_of,
+)
 from haystack_eval_ext.runs._tracing import recorded
 from haystack_eval_ext.runs._usage import Prices, cost
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from haystack import Document
 
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from haystack_eval_ext.runs.dataset import Dataset
     from haystack_eval_ext.runs.targets import Target
 
+# At level DEBUG it has the tracebacks of questions that failed.
 _logger = logging.getLogger(__name__)
 
 
@@ -73,6 +80,7 @@ class Asker:
         self._retrieved = retrieved
         self._stages: list[str] = []
         self._lacking = target.needs
+        self._last: list[str] = []
         pipeline = target.pipeline
         if pipeline is None:
             if any(mapping.values()):
@@ -90,6 +98,8 @@ class Asker:
             _check_stage(pipeline, self._retrieved)
         self._stages = stages_of(pipeline)
         self._pipelines = [pipeline]
+        # Side by side and not joined; with a stage that the user has named there is nothing to say about them.
+        self._last = last_stages(pipeline) if self._retrieved is None else []
 
     @property
     def columns(self) -> list[str]:
@@ -114,7 +124,7 @@ class Asker:
                 # Every class in it is in use here already: that is more trust than reading YAML needs.
                 self._pipelines = [Pipeline.from_dict(pipeline.to_dict(), unsafe=True) for _ in range(copies)]
             except Exception as error:  # whatever a component's to_dict or from_dict does
-                msg = f"{self._target.name} cannot be copied for isolate: {describe_fault(error)}"
+                msg = f"{self._target.name} cannot be copied for isolate: {located_fault(error)}"
                 raise TargetError(msg) from error
             for found in document_stores(pipeline):
                 if isinstance(found.store, InMemoryDocumentStore) and in_memory_index(found.store) is None:
@@ -124,33 +134,49 @@ class Asker:
             for each in self._pipelines:
                 each.warm_up()
         except Exception as error:  # whatever a component does
-            msg = f"{self._target.name} cannot be warmed up: {describe_fault(error)}"
+            msg = f"{self._target.name} cannot be warmed up: {located_fault(error)}"
             raise TargetError(msg) from error
 
     def ask(self, job: Job, slot: int) -> dict[str, Any]:
         """
-        Ask one question; what the target raises becomes a record.
+        Ask one question; what the target raises becomes a record, and so does an answer that cannot be read.
 
         :param job: The question.
         :param slot: Which of the threads asks.
-        :returns: The record.
-        :raises TargetError: If what is wrong is wrong for every question.
+        :returns: The record; the class of its error is "TargetError" where the answer cannot be read.
         """
         outcome = fault = None
         with recorded() as recorder:
             start = time.perf_counter()
             try:
                 outcome = self._run(job.row, slot, recorder)
-            except TargetError:
+                if recorder.misfit is not None:
+                    raise TargetError(recorder.misfit)  # noqa: TRY301 - becomes a record as all others do
+            except KeyboardInterrupt:
                 raise
-            except (Exception, SystemExit) as error:  # whatever the target raises
-                fault = self._fault(error, job)
+            except BaseException as error:  # whatever the target raises, cancellations and SystemExit among it
+                outcome, fault = None, self._fault(error, job)
             seconds = time.perf_counter() - start
         recorder.seal()
+        self._note_others(recorder.stages)
         try:
             return self._record(job, outcome, fault, recorder) | {"seconds": seconds}
         except Exception as error:  # metadata that holds itself, or cannot be written down
             return _failed(job, self._fault(error, job), seconds)
+
+    def _note_others(self, stages: Mapping[str, Any]) -> None:
+        """Say once that one of several last rankings was chosen."""
+        came = [name for name in stages if name in self._last]
+        if len(came) < 2:  # noqa: PLR2004 - the usual single one
+            return
+        self._last = []
+        _logger.warning(
+            "%s has several rankings that nothing joins: %s, which runs last, is evaluated; %s as a stage only. Name "
+            "another with --retrieved (retrieved).",
+            self._target.name,
+            came[-1],
+            ", ".join(came[:-1]),
+        )
 
     def _record(
         self, job: Job, outcome: _Outcome | None, fault: dict[str, Any] | None, recorder: Recorder
@@ -216,7 +242,7 @@ class Asker:
         return documents, _texts(given), stages
 
     def _refuse_lacking(self, outcome: _Outcome) -> None:
-        """Refuse a function whose first answer lacks what the evaluation needs; later only its row lacks it."""
+        """Refuse an answer of a function that lacks what the evaluation needs."""
         lacking = [name for name in self._lacking if getattr(outcome, name) is None]
         if lacking:
             msg = (
@@ -225,7 +251,6 @@ class Asker:
                 "evaluators of it."
             )
             raise TargetError(msg)
-        self._lacking = frozenset()
 
     def _final(self, stages: dict[str, list[Document]]) -> list[Document] | None:
         """The documents that are evaluated; None if there is nothing that could give any."""
@@ -244,7 +269,8 @@ class Asker:
         _logger.debug("The question of row %s failed.", job.row["id"], exc_info=error)
         component = error.component_name if isinstance(error, PipelineRuntimeError) else None
         cause = error.__cause__ if component is not None and error.__cause__ is not None else error
-        return {"class": type(cause).__name__, "component": component, "reason": describe_fault(error) + _status(cause)}
+        reason = safe_message(error) or f"{raised_at(error)}. {WITHHELD}"
+        return {"class": type(cause).__name__, "component": component, "reason": reason + _status(cause)}
 
 
 def given_up(job: Job, timeout: float) -> dict[str, Any]:

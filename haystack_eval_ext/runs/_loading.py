@@ -5,9 +5,10 @@
 import re
 
 from haystack import Pipeline
+from haystack.marshal import YamlMarshaller
 
 import haystack_eval_ext
-from haystack_eval_ext.runs._faults import describe_fault
+from haystack_eval_ext.runs._faults import describe_fault, describe_set_up_fault
 from haystack_eval_ext.runs._lines import FilePath, FileProblemsError, Problems, raise_if_any, read_text
 
 ALLOWLIST_VARIABLE = "HAYSTACK_DESERIALIZATION_ALLOWLIST"
@@ -47,10 +48,10 @@ def load_pipeline(text: str, name: str) -> Pipeline:
     try:
         return Pipeline.loads(text)
     except Exception as error:  # Haystack lets out AttributeError, KeyError and others for odd files
-        raise PipelineFileError([f"{name}: {_reason(error)}"]) from error
+        raise PipelineFileError([f"{name}: {_reason(error, text)}"]) from error
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: Exception, text: str) -> str:
     message = str(error)
     refused = _REFUSED_MODULE.search(message)
     if "allowlist" in message and refused:
@@ -65,7 +66,8 @@ def _reason(error: Exception) -> str:
     not_made = _NOT_MADE.match(message)
     if not_made:
         # What follows there are all parameters, which may hold prompts and keys.
-        return f"the component {not_made[1]!r} ({not_made[2]}) cannot be made: {describe_fault(error)}"
+        fault = describe_set_up_fault(error, YamlMarshaller().unmarshal(text))
+        return f"the component {not_made[1]!r} ({not_made[2]}) cannot be made: {fault}"
     if isinstance(error, AttributeError | KeyError | TypeError):
         return (
             "not a pipeline. Expected YAML with 'components' (a mapping of names to 'type' and 'init_parameters') and "

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,9 +48,9 @@ def override(text: str, overrides: Mapping[str, Any], name: str) -> str:
     Set init parameters.
 
     :param text: The pipeline's YAML.
-    :param overrides: Values by "component.parameter"; further dots reach into a parameter that is a mapping. A text is
-        read as a YAML scalar, or as a list or mapping in brackets: "5" is a number, "'5'" a text, "null" None. Where
-        the file has a text, it stays one.
+    :param overrides: Values by "component.parameter"; further dots reach into a parameter that is a mapping, or into
+        the init parameters of one that is an object, such as a document store. A text is read as a YAML scalar, or as a
+        list or mapping in brackets: "5" is a number, "'5'" a text, "null" None. Where the file has a text, it stays one.
     :param name: The file's name, for messages.
     :returns: The changed YAML.
     :raises TargetError: If there is no such component, or a text is not YAML.
@@ -58,6 +59,7 @@ def override(text: str, overrides: Mapping[str, Any], name: str) -> str:
     components = value["components"]
     for key, given in overrides.items():
         found, path = split_key(key, components)
+        path = _whole_path(components[found].get("init_parameters"), path)
         place = components[found].setdefault("init_parameters", {})
         if place is None:
             place = components[found]["init_parameters"] = {}
@@ -104,16 +106,54 @@ def check_parameters(text: str, overrides: Mapping[str, Any], name: str) -> None
     components = read_yaml(text, name)["components"]
     for key in overrides:
         owner, path = split_key(key, components)
-        kind = component.registry.get(components[owner].get("type"))
-        given = components[owner].get("init_parameters") or {}
-        if kind is None or path[0] in given:
-            continue
-        # Not of the class itself: Haystack's metaclass hides what its __init__ takes.
-        parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]  # type: ignore[misc]
-        names = [each.name for each in parameters if each.kind is not each.VAR_KEYWORD]
-        if path[0] not in names and not any(each.kind is each.VAR_KEYWORD for each in parameters):
-            msg = f"overrides: {owner} ({kind.__name__}) has no init parameter {path[0]!r}{nearest(path[0], names)}"
-            raise TargetError(msg)
+        _check_path(owner, components[owner], path)
+
+
+def _check_path(where: str, node: Mapping[str, Any], path: list[str]) -> None:
+    """Check the names on a path: an object's init parameters are known, the keys of a mapping are not."""
+    step, *rest = path
+    given = node.get("init_parameters") or {}
+    if step not in given:
+        _check_name(where, str(node.get("type")), step)
+        return
+    inner = given[step]
+    while rest and isinstance(inner, Mapping):
+        if _is_object(inner):
+            rest = rest[1:] if rest[0] == "init_parameters" else rest
+            if rest and rest[0] != "type":
+                _check_path(f"{where}.{step}", inner, rest)
+            return
+        inner, rest = inner.get(rest[0]), rest[1:]
+
+
+def _check_name(where: str, class_name: str, name: str) -> None:
+    module, _, short = class_name.rpartition(".")
+    # A class that loading has not imported stays unknown.
+    kind: Any = component.registry.get(class_name) or getattr(sys.modules.get(module), short, None)
+    if kind is None:
+        return
+    # Not of the class itself: Haystack's metaclass hides what its __init__ takes.
+    parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]
+    names = [each.name for each in parameters if each.kind is not each.VAR_KEYWORD]
+    if name not in names and not any(each.kind is each.VAR_KEYWORD for each in parameters):
+        msg = f"overrides: {where} ({short}) has no init parameter {name!r}{nearest(name, names)}"
+        raise TargetError(msg)
+
+
+def _whole_path(value: Any, path: list[str]) -> list[str]:
+    """A path with "init_parameters" put in where it leads into an object."""
+    whole = []
+    for step in path:
+        if _is_object(value) and step not in ("type", "init_parameters"):
+            whole.append("init_parameters")
+            value = value["init_parameters"]
+        whole.append(step)
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return whole
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, Mapping) and {"type", "init_parameters"} <= value.keys()
 
 
 def _typed(key: str, given: Any, before: Any) -> Any:

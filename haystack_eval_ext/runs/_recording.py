@@ -4,16 +4,21 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from haystack import Document
 
+from haystack_eval_ext._rows import describe
 from haystack_eval_ext.runs._plain import shown
 from haystack_eval_ext.runs._usage import Prices, Tokens, add_tokens, cost, reported_tokens
 
 DOCUMENTS = "documents"
+
+
+_RANKING = re.compile(r"(?:typing\.L|l)ist\[haystack\.dataclasses\.document\.Document\]")
 
 
 class Operation(NamedTuple):
@@ -97,6 +102,8 @@ class Recorder:
         self._lock = threading.Lock()
         self._calls: list[Call] = []
         self._sealed = False
+        #: What is wrong with a stage whose output is no ranking; None if nothing is.
+        self.misfit: str | None = None
         self.stages: dict[str, list[Document]] = {}
 
     def add(self, call: Call) -> None:
@@ -112,6 +119,7 @@ class Recorder:
             if call.operation is None:
                 return
             self._calls.append(call)
+            self.misfit = self.misfit or _misfit(call)
             for name, documents in emitted_documents(call).items():
                 # In a loop the last visit counts, also for the order; an agent keeps all that its searches found.
                 before = self.stages.pop(name, [])
@@ -220,3 +228,20 @@ def _shown_sockets(value: Any) -> dict[str, Any] | None:
     if isinstance(value, Mapping):
         return {str(name): shown(entry) for name, entry in value.items() if entry is not None}
     return {"value": shown(value)}
+
+
+def _misfit(call: Call) -> str | None:
+    """What is wrong with an output that is declared to be a list of Documents and is none."""
+    spec = call.tags.get("haystack.component.output_spec")
+    if not isinstance(call.output, Mapping) or not isinstance(spec, Mapping):
+        return None
+    for socket, declared in spec.items():
+        if socket not in call.output or not _RANKING.fullmatch(str(declared.get("type"))):
+            continue
+        value = call.output[socket]
+        if not isinstance(value, list):
+            return f"The output {call.path}.{socket} must be a list of Documents, but is {describe(value)}."
+        wrong = next((entry for entry in value if not isinstance(entry, Document)), call)
+        if wrong is not call:
+            return f"The output {call.path}.{socket} must hold Documents alone, but one entry is {describe(wrong)}."
+    return None

@@ -68,7 +68,9 @@ def csv_text(run: EvaluationRun) -> str:
     Write CSV.
 
     :param run: The run.
-    :returns: One line for each answer; lists and objects are JSON, nothing is an empty cell.
+    :returns: One line for each answer; lists and objects are JSON, nothing is an empty cell. Texts stay as they are, as
+        in other tools' CSV: what reads them back must get the same. A spreadsheet takes one that begins with = for a
+        formula, so import columns as text there.
     """
     columns = _columns(run) | _metric_columns(run)
     out = io.StringIO(newline="")

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from types import NoneType
+from typing import Any, NamedTuple, get_args, get_origin
 
 from haystack import Document, Pipeline
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -63,6 +64,27 @@ def searched_stores(pipeline: Pipeline) -> list[FoundStore]:
     return list(found.values())
 
 
+def stages_of(pipeline: Pipeline) -> list[str]:
+    """
+    List the stages that a run of a pipeline records.
+
+    :param pipeline: The pipeline.
+    :returns: Names as in a row's `stages`: what a pipeline runs, also one inside a component; a component that another
+        one merely calls leaves no trace. Those of an agent's tools are not known before.
+    """
+    return list(dict.fromkeys(_stages("", pipeline, set())))
+
+
+def last_stages(pipeline: Pipeline) -> list[str]:
+    """
+    List the stages from which no way leads to another one.
+
+    :param pipeline: The pipeline.
+    :returns: Names; several where retrievers stand side by side and nothing joins them.
+    """
+    return _last_stages("", pipeline, _DEPTH)
+
+
 def sockets_of(instance: Any, side: str) -> dict[str, Any]:
     """
     Give the sockets of a component.
@@ -90,24 +112,12 @@ def gives_documents(kind: Any) -> bool:
     Tell whether a socket's type is a ranking.
 
     :param kind: The type.
-    :returns: True for a list of Documents.
+    :returns: True for a list of Documents, also one that may be None.
     """
-    return bool(kind == list[Document])
-
-
-def stages_of(pipeline: Pipeline) -> list[str]:
-    """
-    List the stages that a pipeline is known to have.
-
-    :param pipeline: The pipeline.
-    :returns: Names, as the harness records them.
-    """
-    return [
-        component if socket == "documents" else f"{component}.{socket}"
-        for component, instance in components_of(pipeline)
-        for socket, found in sockets_of(instance, "output").items()
-        if gives_documents(found.type)
-    ]
+    if get_origin(kind) is list:
+        return get_args(kind) == (Document,)
+    members = [member for member in get_args(kind) if member is not NoneType]
+    return len(members) == 1 and len(get_args(kind)) > 1 and gives_documents(members[0])
 
 
 def may_have_more_stages(pipeline: Pipeline) -> bool:
@@ -164,6 +174,66 @@ def _inside(attribute: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from _of_tool(value)
 
 
+def _stages(outer: str, pipeline: Pipeline, seen: set[int]) -> Iterator[str]:
+    if id(pipeline) in seen:
+        return
+    seen.add(id(pipeline))
+    for name, instance in _nodes(pipeline):
+        path = f"{outer}{name}"
+        for inner in _pipelines_in(instance, _DEPTH):
+            yield from _stages(f"{path}.", inner, seen)
+        yield from _rankings(path, instance)
+
+
+def _rankings(path: str, instance: Any) -> list[str]:
+    """The stages that a component itself is, its documents first."""
+    sockets = [
+        socket
+        for socket, found in sockets_of(instance, "output").items()
+        if gives_documents(found.type) or (socket == "documents" and found.type in (list, Any))
+    ]
+    return [path] * ("documents" in sockets) + [f"{path}.{socket}" for socket in sockets if socket != "documents"]
+
+
+def _last_stages(outer: str, pipeline: Pipeline, depth: int) -> list[str]:
+    found: dict[str, list[str]] = {}
+    for name, instance in _nodes(pipeline) if depth else ():
+        path = f"{outer}{name}"
+        # A component's other rankings are by-products.
+        own = _rankings(path, instance)[:1]
+        inner = [
+            stage for each in _pipelines_in(instance, depth) for stage in _last_stages(f"{path}.", each, depth - 1)
+        ]
+        if own or inner:
+            found[name] = own or inner
+    return [stage for name, stages in found.items() if not found.keys() & _behind(pipeline, name) for stage in stages]
+
+
+def _behind(pipeline: Pipeline, name: str) -> set[str]:
+    """The components that a component's outputs reach, itself not among them unless in a loop with others."""
+    found: set[str] = set()
+    ahead = [name]
+    while ahead:
+        following = set(pipeline.graph.successors(ahead.pop())) - found
+        found |= following
+        ahead += following
+    return found - {name}
+
+
+def _pipelines_in(instance: Any, depth: int) -> Iterator[Pipeline]:
+    """Pipelines that a component has, itself or through components that it calls."""
+    for value in _attributes(instance).values() if depth else ():
+        if isinstance(value, Pipeline):
+            yield value
+            continue
+        entries = (
+            value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else [value]
+        )
+        for entry in entries:
+            if is_component(entry):
+                yield from _pipelines_in(entry, depth - 1)
+
+
 def _of_tool(value: Any) -> Iterator[tuple[str, Any]]:
     for holder in ("_component", "_pipeline"):
         nested = getattr(value, holder, None) if hasattr(value, "tool_spec") else None
@@ -178,7 +248,8 @@ def _nodes(pipeline: Pipeline) -> Iterator[tuple[str, Any]]:
 
 
 def _attributes(instance: Any) -> dict[str, Any]:
-    return dict(getattr(instance, "__dict__", {}))
+    # Haystack's own marks name the pipeline around a component, which is not inside it.
+    return {name: value for name, value in getattr(instance, "__dict__", {}).items() if not name.startswith("__")}
 
 
 def _may_give_documents(kind: Any) -> bool:

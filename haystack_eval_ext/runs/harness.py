@@ -13,6 +13,7 @@ from haystack_eval_ext._rows import describe
 from haystack_eval_ext.judged._account import check_prices
 from haystack_eval_ext.runs._asking import Asker, Job, given_up
 from haystack_eval_ext.runs._fingerprints import order_free_hash
+from haystack_eval_ext.runs._first_answers import settled
 from haystack_eval_ext.runs._questions import check_mapping
 from haystack_eval_ext.runs._row_log import HarnessError, RowLog
 from haystack_eval_ext.runs._sampling import sample_rows
@@ -95,7 +96,8 @@ def run_target(
         `repeat`, `status` ("ok" or "error"), `error` (class, component, reason), `question`, `answer`, `contexts`,
         `documents`, `stages`, `components`, `seconds`, `tokens` by model, `cost`.
     :raises ValueError: If a parameter or the prices are wrong; TypeError if a parameter is of another type.
-    :raises TargetError: If the target cannot be made, fed or read, or its document store is empty.
+    :raises TargetError: If the target cannot be made or fed, its document store is empty, or the first answers all
+        cannot be read.
     :raises HarnessError: If the folder holds another run, too many rows fail, or every thread hangs. Rows that were
         finished are kept.
     """
@@ -138,7 +140,8 @@ def run_target(
             ended = stack.enter_context(closing(workers.run(missing)))
             failures = sum(record["status"] == "error" for record in done.values())
             try:
-                for job, result in ended:
+                proven = any(record["status"] == "ok" for record in done.values())
+                for job, result in settled(ended, len(missing), proven=proven):
                     record = given_up(job, timeout or 0.0) if result is None else result
                     if log is not None:
                         log.append(record)
@@ -205,7 +208,7 @@ def _check_options(
             msg = f"{name} must be a text or None, but is {describe(value)}."
             raise TypeError(msg)
     if timeout is not None and (not is_number(timeout) or timeout <= 0):
-        came = timeout if is_number(timeout) else describe(timeout)
+        came = timeout if isinstance(timeout, int | float) else describe(timeout)
         msg = f"timeout must be a number of seconds above 0, or None, but is {came}."
         raise ValueError(msg)
 

@@ -4,21 +4,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
+import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
+from datetime import date
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
-from haystack import Pipeline
+from haystack import Document, Pipeline
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_eval_ext._rows import describe
-from haystack_eval_ext.runs._faults import describe_fault
+from haystack_eval_ext.runs._faults import describe_fault, located_fault
 from haystack_eval_ext.runs._fingerprints import canonical, order_free_hash, text_hash
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
 from haystack_eval_ext.runs._names import nearest
@@ -60,8 +64,8 @@ class Target:
         """
         Hash everything that is known to decide the answers.
 
-        That is YAML or parameters, Python source, and the documents of in-memory stores. The random name of an
-        in-memory store is left out: it differs from process to process.
+        That is YAML or parameters, Python source, and the documents of in-memory stores with their content and
+        metadata. The random name of an in-memory store is left out: it differs from process to process.
 
         :returns: 64 hexadecimal digits.
         """
@@ -69,11 +73,14 @@ class Target:
         if self.pipeline is not None:
             if self.yaml is None:
                 parts.append(["parameters", _parameters(self.pipeline)])
+            hashes: dict[int, str] = {}
             for found in document_stores(self.pipeline):
                 # Only the stores of this process can be looked through at no cost.
                 if found.reads and isinstance(found.store, InMemoryDocumentStore):
-                    ids = [document.id for document in found.store.filter_documents()]
-                    parts.append(["documents", found.component, order_free_hash(ids)])
+                    key = id(found.store)
+                    if key not in hashes:
+                        hashes[key] = order_free_hash(map(_document_hash, found.store.filter_documents()))
+                    parts.append(["documents", found.component, hashes[key]])
         return order_free_hash(parts)
 
 
@@ -169,7 +176,7 @@ def _from_python(given: str) -> Target:
             msg = f"{given}: there is no module {error.name!r} in the current folder or among the installed ones."
         raise TargetError(msg) from error
     except Exception as error:  # whatever the user's module does
-        msg = f"{given}: importing {module_name} failed: {describe_fault(error)}"
+        msg = f"{given}: importing {module_name} failed: {located_fault(error)}"
         raise TargetError(msg) from error
     for name in attribute.split("."):
         if not hasattr(value, name):
@@ -182,7 +189,7 @@ def _from_python(given: str) -> Target:
         try:
             value = value()
         except Exception as error:  # whatever the user's function does
-            msg = f"{given}: making the target failed: {describe_fault(error)}"
+            msg = f"{given}: making the target failed: {located_fault(error)}"
             raise TargetError(msg) from error
     return _target(value, name=given, source=source)
 
@@ -244,6 +251,23 @@ def _parameters(pipeline: Pipeline) -> str:
         kinds = [[name, type(node["instance"]).__qualname__] for name, node in pipeline.graph.nodes(data=True)]
         edges = sorted(f"{sender}->{receiver}" for sender, receiver in pipeline.graph.edges())
         return canonical([kinds, edges])
+
+
+def _document_hash(document: Document) -> str:
+    # Embeddings follow from the content, and may differ in their last digits from one process to the next.
+    blob = None if document.blob is None else hashlib.sha256(document.blob.data).hexdigest()
+    parts = [document.id, document.content, document.meta, blob]
+    try:
+        return text_hash(json.dumps(parts, sort_keys=True, default=_settled))
+    except (TypeError, ValueError):  # keys that JSON has not, or a value that holds itself: the names alone
+        return text_hash(canonical([document.id, document.content, sorted(map(str, document.meta)), blob]))
+
+
+def _settled(value: Any) -> Any:
+    """What is the same in every process: of a set its entries in order, of an object without a value the class."""
+    if isinstance(value, Set):
+        return sorted(json.dumps(entry, sort_keys=True, default=_settled) for entry in value)
+    return str(value) if isinstance(value, date | Number) else type(value).__qualname__
 
 
 def _without_random_names(value: Any) -> Any:
