@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import re
 
+from haystack_eval_ext._text import blank
+
 # A point after these ends no sentence. Lower case, without the point.
 _ABBREVIATIONS = frozenset(
     [
@@ -90,7 +92,7 @@ def sentences(text: str) -> list[str]:
                 found.append(rest[start : end.end()].strip())
                 start = end.end()
         found.append(rest[start:].strip())
-    return [sentence for sentence in found if _HAS_WORD.search(sentence)]
+    return [sentence for sentence in found if _HAS_WORD.search(sentence) and not blank(sentence)]
 
 
 def _ends_sentence(text: str, start: int, end: re.Match[str]) -> bool:

@@ -32,6 +32,12 @@ Normalization = Literal["none", "squad", "unicode"]
 _ARTICLES = frozenset(("a", "an", "the"))
 # Half a UTF-16 pair, as broken JSON brings it, and the null byte: no tokenizer or service takes them.
 _UNSENDABLE = re.compile("[\x00\ud800-\udfff]")
+# Categories of characters that nobody sees, and others that are not seen either: joiners, fillers, the empty Braille
+# pattern, variation selectors.
+_UNSEEN = frozenset(("Cc", "Cf", "Zl", "Zp", "Zs"))
+_UNSEEN_OTHERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
+    chr(code) for block in (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)) for code in block
+}
 _ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -52,6 +58,26 @@ def sendable(text: str) -> str:
     :returns: The text with U+FFFD in their places.
     """
     return _UNSENDABLE.sub("\ufffd", text)
+
+
+def blank(text: str) -> bool:
+    """
+    Whether a text has nothing that can be seen: white space and invisible characters are no text.
+
+    ```python
+    from haystack_eval_ext._text import blank
+
+    print(blank(" \\u200b\\n"), blank("..."))
+    # True False
+    ```
+
+    :param text: Any text.
+    :returns: True if there is nothing, or nothing that is seen.
+    """
+    return all(
+        character.isspace() or unicodedata.category(character) in _UNSEEN or character in _UNSEEN_OTHERS
+        for character in text
+    )
 
 
 def normalize(text: str) -> str:

@@ -33,6 +33,7 @@ ERRORS = {
     "403": (403, "forbidden"),
     "404": (404, "model_not_found"),
     "500": (500, "server_error"),
+    "501": (501, "not_implemented"),
     "503": (503, "overloaded"),
 }
 #: What proxies answer with 200.
@@ -40,7 +41,22 @@ PROXY: dict[str, Any] = {
     "no-choices": {"error": {"message": "upstream failed", "code": 502}},
     "null-choices": {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": None},
     "null-message": {"id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0, "message": None}]},
+    "parts": {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": [{"type": "text", "text": "{}"}]}}],
+    },
+    "number": {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": 5}}],
+    },
     "page": "<html>a proxy's page</html>",
+    "no-utf8": b'{"id": "\xff\xfe", "choices": []}',
 }
 
 
@@ -302,7 +318,8 @@ class _Server:
                 if answer is None:
                     return
                 status, value, slow_down, kind = answer
-                content = (value if isinstance(value, str) else json.dumps(value)).encode()
+                written = value if isinstance(value, str | bytes) else json.dumps(value)
+                content = written.encode() if isinstance(written, str) else written
                 head = f"HTTP/1.1 {status} Status\r\ncontent-length: {len(content)}\r\ncontent-type: {kind}\r\n"
                 if slow_down:
                     head += f"retry-after: {self.settings.retry_after}\r\n"

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from haystack.utils import Secret
 
 from haystack_eval_ext import FaithfulnessEvaluator, JudgePolicy
 from haystack_eval_ext.judged._cache import CachedReply, ReplyCache
+from haystack_eval_ext.judged._limits import LIMITS
 from judged_rows import QUICK, VALUE, evaluator, judge, rows
 from openai_server import OpenAIServer, user_message
 
@@ -417,6 +419,9 @@ def test_a_blank_path_is_refused() -> None:
     for path in ("", "  "):
         with pytest.raises(ValueError, match="cache_path must be the path of a file"):
             JudgePolicy(cache_path=path)
+    # SQLite's name for no file would be a file of that name here.
+    with pytest.raises(ValueError, match="cache_path must be the path of a file, but ':memory:' is none"):
+        JudgePolicy(cache_path=":memory:")
 
 
 def test_a_full_disk_costs_no_row(
@@ -436,7 +441,7 @@ def test_a_full_disk_costs_no_row(
     assert result["statuses"] == ["scored"] * 60
     warnings = [record.getMessage() for record in caplog.records if "goes on without it" in record.getMessage()]
     assert len(warnings) == 1
-    assert "full" in warnings[0]
+    assert "(database or disk is full)" in warnings[0]
 
 
 def test_a_damaged_reply_is_asked_for_again(server: OpenAIServer, policy: JudgePolicy) -> None:
@@ -449,6 +454,76 @@ def test_a_damaged_reply_is_asked_for_again(server: OpenAIServer, policy: JudgeP
     assert server.calls == 3
     assert evaluator(server.url, policy).run(**rows(3))["individual_scores"] == expected
     assert server.calls == 3
+
+
+DAMAGES = {
+    "meta no JSON": "meta = 'damaged'",
+    "meta no object": "meta = '[1]'",
+    "meta nested": f"meta = '{'[' * 100_000}'",
+    "meta no text": "meta = x'7b7d'",
+    "text no text": "text = x'ff00'",
+    "text no UTF-8": "text = CAST(x'ff00' AS TEXT)",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_entry_costs_itself_alone(
+    server: OpenAIServer, policy: JudgePolicy, caplog: pytest.LogCaptureFixture, damage: str
+) -> None:
+    expected = evaluator(server.url, policy).run(**rows(3))["individual_scores"]
+    with sqlite3.connect(policy.cache_path or "") as connection:
+        connection.execute(f"UPDATE replies SET {damage} WHERE rowid = 2")  # noqa: S608 - a constant of this test
+    connection.close()
+    server.change()
+    offline = evaluator(server.url, replace(policy, offline=True), raise_on_failure=False).run(**rows(3))
+    assert sorted(offline["statuses"]) == ["error", "scored", "scored"]
+    for _ in range(2):
+        assert evaluator(server.url, policy).run(**rows(3))["individual_scores"] == expected
+        assert server.calls == 1
+    assert "goes on without it" not in caplog.text
+
+
+class Damaged(sqlite3.Connection):
+    """A file with a bad page, which is met when it is looked into."""
+
+    def execute(self, sql: str, *arguments: Any) -> sqlite3.Cursor:
+        if sql.startswith("SELECT text"):
+            msg = "database disk image is malformed"
+            raise sqlite3.DatabaseError(msg)
+        return super().execute(sql, *arguments)
+
+
+def test_a_damaged_file_is_an_error_of_its_own_offline(
+    server: OpenAIServer, policy: JudgePolicy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = evaluator(server.url, policy).run(**rows(3))["individual_scores"]
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Damaged))
+    result = evaluator(server.url, replace(policy, offline=True), raise_on_failure=False).run(**rows(3))
+    (error,) = set(result["errors"])
+    assert error.startswith("the cache's file cannot be read (offline): database disk image is malformed; restore it")
+    assert evaluator(server.url, policy).run(**rows(3))["individual_scores"] == expected
+
+
+def test_a_reply_that_another_run_paid_for_meanwhile_is_not_paid_for_again(
+    server: OpenAIServer, policy: JudgePolicy
+) -> None:
+    """Two runs of the same rows wait for one slot, as two processes would: each asks again only when it has it."""
+    alone = replace(policy, max_concurrency=1)
+    server.hold()
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(evaluator(server.url, alone).run, **rows(8)) for _ in range(2)]
+        for _ in range(4000):
+            if any(len(limit._waiting) == 15 for limit in LIMITS.values()):
+                break
+            _pause()
+        else:
+            pytest.fail("not all rows came to wait")
+        server.let_go()
+        first, second = (run.result(60) for run in runs)
+    assert server.calls == 8
+    assert first["individual_scores"] == second["individual_scores"]
+    assert first["usage"]["calls"] + second["usage"]["calls"] == 8
+    assert first["usage"]["cache_hits"] + second["usage"]["cache_hits"] == 8
 
 
 def test_offline(server: OpenAIServer, policy: JudgePolicy) -> None:

@@ -177,7 +177,9 @@ def test_the_wait_that_the_service_asks_for_is_kept_to(server: OpenAIServer) -> 
     """A wait beyond the deadline is not begun."""
     server.change(faults={"429": 1.0}, most_faults=1, retry_after="3600")
     result = evaluator(server.url, replace(QUICK, deadline=5.0), raise_on_failure=False).run(**rows(1))
-    assert result["errors"] == ["HTTP 429 (RateLimitError) in 1 attempts"]
+    (error,) = result["errors"]
+    assert error.startswith("HTTP 429 (RateLimitError) in 1 attempt; the service asked to wait 3600 s, longer than ")
+    assert error.endswith("of the deadline of 5 s: raise policy.deadline")
     server.change(retry_after="0")
     assert evaluator(server.url).run(**rows(3))["statuses"] == ["scored"] * 3
 
@@ -245,6 +247,53 @@ def test_a_schema_that_is_refused_for_one_row_costs_that_row_one_call(server: Op
     assert server.calls == 8 + refused, "once alone"
 
 
+@pytest.mark.parametrize(
+    ("refused", "attempts", "calls"),
+    [
+        # The first row finds out, at no cost for its attempts; the others are asked in the way that serves.
+        (["json_schema", "json_object"], 1, [3, 1, 1, 1]),
+        (["json_schema"], 1, [2, 1, 1, 1]),
+    ],
+)
+def test_the_way_down_to_a_format_is_free_once_a_run(
+    server: OpenAIServer, refused: list[str], attempts: int, calls: list[int]
+) -> None:
+    server.change(refused=refused)
+    policy = replace(QUICK, max_concurrency=1, max_attempts=attempts)
+    result = evaluator(server.url, policy).run(**rows(4))
+    assert [row["usage"]["calls"] for row in result["results"]] == calls
+
+
+@pytest.mark.parametrize(
+    ("fault", "attempts", "calls"),
+    [
+        # What is refused in words, too, is no matter of formats: from then on another way is an attempt.
+        ("400", 1, [3, 1, 1]),
+        ("400", 6, [3, 2, 2]),
+        # A failing server counts each time.
+        ("501", 1, [1, 1, 1]),
+        ("501", 2, [2, 2, 2]),
+    ],
+)
+def test_what_is_refused_in_any_format_costs_attempts(
+    server: OpenAIServer, fault: str, attempts: int, calls: list[int]
+) -> None:
+    server.change(lost=1.0, lost_to=fault)
+    policy = replace(QUICK, max_concurrency=1, max_attempts=attempts)
+    result = evaluator(server.url, policy, raise_on_failure=False).run(**rows(3))
+    assert [row["usage"]["calls"] for row in result["results"]] == calls
+    assert all(error.startswith(f"HTTP {fault}") for error in result["errors"])
+
+
+def test_a_first_row_that_is_refused_in_any_format_spoils_no_other(server: OpenAIServer) -> None:
+    """The server takes no formats, and one row not at all."""
+    server.change(refused=["json_schema", "json_object"], lost=0.4, lost_to="400", seed=7)
+    policy = replace(QUICK, max_concurrency=1)
+    result = evaluator(server.url, policy, raise_on_failure=False).run(**rows(8))
+    assert 0 < result["statuses"].count("error") < 8
+    assert result["statuses"].count("error") + result["statuses"].count("scored") == 8
+
+
 def test_an_unreadable_reply_is_asked_again_with_its_fault(server: OpenAIServer) -> None:
     server.change(faults={"malformed": 1.0}, most_faults=1)
     evaluator(server.url).run(**rows(1))
@@ -291,7 +340,7 @@ def test_a_hanging_thread_costs_its_row_and_keeps_its_slot() -> None:
     evaluator = FaithfulnessEvaluator(chat_generator=generator, policy=policy, raise_on_failure=False)
     result = evaluator.run(**rows(8))
     assert [status == "scored" for status in result["statuses"]] == [row != 2 for row in range(8)]
-    assert result["errors"][2] == "TimeoutError in 1 attempts"
+    assert result["errors"][2] == "TimeoutError in 1 attempt"
     (limit,) = [limit for key, limit in LIMITS.items() if key == id(generator)]
     assert not limit.idle, "the abandoned call still holds its slot"
     generator.let_go.set()
@@ -309,7 +358,7 @@ def test_threads_that_hold_every_slot_end_the_run() -> None:
     assert generator.calls == 1
 
 
-@pytest.mark.parametrize("kind", ["no-choices", "null-choices", "null-message", "page"])
+@pytest.mark.parametrize("kind", ["no-choices", "null-choices", "null-message", "parts", "number", "page", "no-utf8"])
 @pytest.mark.parametrize("structured_output", ["json_schema", "text"])
 def test_a_proxys_answer_with_200_costs_no_row(server: OpenAIServer, kind: str, structured_output: Any) -> None:
     policy = replace(QUICK, structured_output=structured_output)
@@ -478,12 +527,16 @@ def test_a_warm_up_blocks_nobody_and_ends_at_the_deadline() -> None:
         assert waits.result(60)["statuses"] == ["scored"]
 
 
+DECLINED = "the judge declined to reply in the form: it gave the same text without JSON twice"
+
+
 @pytest.mark.parametrize(
     ("replies", "outcome"),
     [
-        ([None, None], "the judge declined to reply in the form"),
-        (["I can't help with that."] * 2, "the judge declined to reply in the form"),
-        (["I can't help with that.", "I really can't.", "I really can't."], "the judge declined to reply in the form"),
+        ([None, None], DECLINED),
+        (["I can't help with that."] * 2, DECLINED),
+        (["I can't help with that.", "I really can't.", "I really can't."], DECLINED),
+        (["Yes.", "No.", "Yes."], "unreadable reply in 3 attempts: it held no JSON object"),
         (['{"s1":'] * 3, "unreadable reply in 3 attempts: its JSON was cut off"),
         ([" "] * 3, "unreadable reply in 3 attempts: it was empty"),
         (["No.", "{", "No."], "unreadable reply in 3 attempts: it held no JSON object"),

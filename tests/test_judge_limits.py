@@ -289,6 +289,20 @@ def test_a_slot_given_to_one_who_is_gone_comes_back() -> None:
     assert on_the_loop(work()) is True
 
 
+def test_one_who_gives_up_while_a_slot_comes_free_just_goes() -> None:
+    async def work() -> BaseException | None:
+        with limit_of("given up", 1) as limit:
+            await limit.acquire()
+            waits = asyncio.ensure_future(limit.acquire())
+            await asyncio.sleep(0)
+            waits.cancel()
+            limit.release()
+            (ended,) = await asyncio.gather(waits, return_exceptions=True)
+        return ended
+
+    assert isinstance(on_the_loop(work()), asyncio.CancelledError)
+
+
 @pytest.mark.parametrize("cancels", [True, False])
 def test_an_abandoned_call_gives_its_slot_back_when_it_ends(cancels: bool) -> None:
     async def work() -> list[str]:

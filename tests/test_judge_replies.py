@@ -252,6 +252,67 @@ def test_a_stock_reply_about_more_or_fewer_statements_is_asked_again(scores: lis
     assert f"it had {len(scores)} verdicts, but 2 were asked for" in (judge.asked[1][0].text or "")
 
 
+def stock(*pairs: tuple[str | None, Any]) -> str:
+    """A reply in the stock form: statements with their verdicts."""
+    return json.dumps({"statements": [text for text, _ in pairs], "statement_scores": [score for _, score in pairs]})
+
+
+THREE = ("Alpha is here.", "Beta is there.", "Gamma is gone.")
+ALPHA, BETA, GAMMA = THREE
+NEITHER = "its statements were neither those asked about nor in their order"
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        (stock((ALPHA, 1), (BETA, 1), (GAMMA, 0)), [1, 1, 0]),
+        (stock((GAMMA, 0), (ALPHA, 1), (BETA, 1)), [1, 1, 0]),
+        (stock((" gamma  is gone", 0), ("Alpha is\nhere!", 1), ("BETA IS THERE.", 1)), [1, 1, 0]),
+        (stock((BETA, 1), (GAMMA, 0)), ["s1"]),
+        (stock((GAMMA, 0), (ALPHA, "maybe"), (BETA, 1)), ["s1"]),
+        (stock((GAMMA, 0), (ALPHA, 1), (BETA, 1), (BETA, 0)), ["s2"]),
+        (stock((GAMMA, 0), (ALPHA, 1), (BETA, 1), (BETA, 1)), [1, 1, 0]),
+        (stock(("A is.", 1), ("B is.", 1), ("C was.", 0)), [1, 1, 0]),
+        (stock((ALPHA, 1), ("B is.", 1), ("C was.", 0)), [1, 1, 0]),
+        (stock((ALPHA, 1), (None, 1), (GAMMA, 0)), [1, 1, 0]),
+        (stock((GAMMA, 0), ("A is.", 1), (BETA, 1)), NEITHER),
+        (stock(("A is.", 1), (ALPHA, 1), (GAMMA, 0)), NEITHER),
+        (stock((ALPHA, 1), (BETA, 1), (GAMMA, 0), ("Delta is new.", 1)), "it had 4 verdicts, but 3 were asked for"),
+    ],
+)
+def test_statements_of_a_stock_reply_are_known_by_their_words(reply: str, outcome: list[Any] | str) -> None:
+    """Not by their places, unless all of those in a place of another are in the judge's own words."""
+    scored = outcome if isinstance(outcome, list) and outcome[0] in (0, 1) else None
+    rest = [] if scored else ['{"s1": 1, "s2": 1, "s3": 0}']
+    judge = Replies(reply, *rest)
+    evaluator = FaithfulnessEvaluator(chat_generator=judge, policy=QUICK)
+    result = evaluator.run(questions=["q"], contexts=[["c"]], predicted_answers=[" ".join(THREE)])
+    assert result["results"][0]["statement_scores"] == [1, 1, 0]
+    assert len(judge.asked) == 1 + len(rest)
+    if isinstance(outcome, str):
+        assert outcome in (judge.asked[1][0].text or "")
+    elif rest:
+        assert list(json.loads(judge.asked[1][-1].text or "")["statements"]) == outcome
+
+
+@pytest.mark.parametrize(
+    ("scores", "outcome"), [((1, 0, 1), [1, 0, 1]), ((0, 1), [0, 1, 0])], ids=["as often", "once for all"]
+)
+def test_a_statement_that_stands_in_the_answer_twice_has_its_verdicts_in_order(
+    scores: tuple[int, ...], outcome: list[int]
+) -> None:
+    pairs = zip(("No.", "Yes.", "No."), scores, strict=False)
+    evaluator = FaithfulnessEvaluator(chat_generator=Replies(stock(*pairs)), policy=QUICK)
+    result = evaluator.run(questions=["q"], contexts=[["c"]], predicted_answers=["No. Yes. No."])
+    assert result["results"][0]["statement_scores"] == outcome
+
+
+def test_a_stock_reply_about_a_part_is_known_by_its_words() -> None:
+    result, judge = judged('{"s1": 1}', stock(("One is so.", 0), ("Two is not.", 0)))
+    assert result["results"][0]["statement_scores"] == [1, 0]
+    assert list(json.loads(judge.asked[1][-1].text or "")["statements"]) == ["s2"]
+
+
 @pytest.mark.parametrize("first", ['{"s1": 1}', ended("{", "length")])
 def test_a_stock_reply_is_not_read_where_only_a_part_was_asked_about(first: Any) -> None:
     stock = '{"statements": ["It is."], "statement_scores": [0]}'

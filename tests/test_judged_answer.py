@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from cases_judged import JUDGED_CASES, SAMPLE, sample
 from haystack_eval_ext import AnswerCorrectnessEvaluator, AnswerRelevancyEvaluator
 from haystack_eval_ext._formulas import f_beta
+from judged_replies import Ruled
 from letter_embedders import AsyncDocumentEmbedder, LetterDocumentEmbedder, LetterTextEmbedder
 from scripted_judge import ScriptedJudge
 
@@ -142,7 +144,6 @@ BAD_QUESTIONS = {
     "no flag": {"q1": {"question": "ab", "noncommittal": 0}, "q2": {"question": "ab"}},
     "a flag of 2": {"q1": {"question": "ab", "noncommittal": 0}, "q2": {"question": "ab", "noncommittal": 2}},
     "a word as flag": {"q1": {"question": "ab", "noncommittal": "a bit"}, "q2": {"question": "ab", "noncommittal": 0}},
-    "no question": {"q1": {"question": "ab", "noncommittal": 0}, "q2": {"question": " ", "noncommittal": 0}},
     "a number as question": {"q1": {"question": 1, "noncommittal": 0}, "q2": {"question": "ab", "noncommittal": 0}},
     "a list": ["ab", "ab"],
 }
@@ -154,11 +155,50 @@ def test_9_an_unusable_reply_is_asked_again_then_fails_the_row(kind: str) -> Non
     good = questions_reply(0, 0)
     judge = MockChatGenerator([bad, good])
     result = relevancy(make(AnswerRelevancyEvaluator, chat_generator=judge, n_questions=2), ["ab"], ["x"])
-    assert (result["individual_scores"], result["usage"]["retries"]) == ([1.0], 1)
+    assert (result["individual_scores"], result["usage"]["calls"]) == ([1.0], 2)
     judge = MockChatGenerator(bad)
     result = relevancy(make(AnswerRelevancyEvaluator, chat_generator=judge, n_questions=2), ["ab"], ["x"])
     assert result["statuses"] == ["error"]
     assert result["results"][0]["reply"] == bad
+
+
+def test_questions_that_a_reply_leaves_out_are_asked_for_alone() -> None:
+    """What is paid for is kept, under the ids that it came with."""
+
+    def forgets(data: dict[str, Any]) -> Any:
+        ids = data["ids"] if len(data["ids"]) == 1 else data["ids"][1:]
+        return {name: {"question": f"of {name}", "noncommittal": int(name == "q2")} for name in ids}
+
+    generator = Ruled(forgets)
+    result = relevancy(make(AnswerRelevancyEvaluator, chat_generator=generator, n_questions=3), ["ab"], ["x"])
+    assert [data["ids"] for data in generator.asked] == [["q1", "q2", "q3"], ["q1"]]
+    assert result["results"][0]["generated_questions"] == ["of q1", "of q2", "of q3"]
+    assert result["results"][0]["noncommittal"] == [0, 1, 0]
+
+
+@pytest.mark.parametrize("again", ["", " \u200b", "ab"])
+@pytest.mark.parametrize("empty", [["q2"], ["q1", "q2"]], ids=len)
+def test_an_empty_question_is_asked_for_once_more_and_then_counts_as_zero(
+    empty: list[str], again: str, tmp_path: Path
+) -> None:
+    first = {name: {"question": "" if name in empty else "ab", "noncommittal": 0} for name in ("q1", "q2")}
+    second = {name: {"question": again, "noncommittal": 0} for name in empty}
+    policy = {**FAST, "cache_path": str(tmp_path / "cache.sqlite")}
+    judge = MockChatGenerator([json.dumps(first), json.dumps(second)])
+    evaluator = make(AnswerRelevancyEvaluator, chat_generator=judge, n_questions=2, policy=policy)
+    result = relevancy(evaluator, ["ab"], ["x"])
+    assert result["individual_scores"] == [1.0 if again == "ab" else 1 - len(empty) / 2]
+    assert result["usage"]["calls"] == 2
+    # It is kept as it is, and not asked for a third time.
+    kept = relevancy(evaluator, ["ab"], ["x"])
+    assert (kept["individual_scores"], kept["usage"]["calls"]) == (result["individual_scores"], 0)
+
+
+def test_an_empty_question_to_a_noncommittal_answer_is_not_asked_for_again() -> None:
+    reply = {"q1": {"question": "", "noncommittal": 1}, "q2": {"question": "ab", "noncommittal": 0}}
+    evaluator = make(AnswerRelevancyEvaluator, chat_generator=MockChatGenerator(json.dumps(reply)), n_questions=2)
+    result = relevancy(evaluator, ["ab"], ["x"])
+    assert (result["individual_scores"], result["usage"]["calls"]) == ([0.5], 1)
 
 
 def test_12_flags_in_words_are_read() -> None:
@@ -308,9 +348,9 @@ def test_what_is_no_embedder_is_refused(embedder: Any) -> None:
         (BOTH[0], {"on_undefined": "skip"}, "on_undefined must be one of"),
         (BOTH[1], {"weights": [1.0]}, "weights must be a list of two numbers.*a list of 1"),
         (BOTH[1], {"weights": (1.0, 0.0)}, "weights must be a list of two numbers.*a tuple"),
-        (BOTH[1], {"weights": [1.0, "0"]}, "weights must be a list of two numbers"),
-        (BOTH[1], {"weights": [1.0, True]}, "weights must be a list of two numbers"),
-        (BOTH[1], {"weights": [1.0, math.nan]}, "weights must be a list of two numbers"),
+        (BOTH[1], {"weights": [1.0, "0"]}, r"weights\[1\] must be a finite number, but is a str"),
+        (BOTH[1], {"weights": [1.0, True]}, r"weights\[1\] must be a finite number, but is a bool"),
+        (BOTH[1], {"weights": [1.0, math.nan]}, r"weights\[1\] must be a finite number, but is nan"),
         (BOTH[1], {"weights": [0.0, 1.0]}, r"weights\[0\] must be above 0.*AnswerEmbeddingSimilarityEvaluator"),
         (BOTH[1], {"weights": [1.0, -0.1]}, r"weights\[1\] at least 0"),
         (BOTH[1], {"weights": [1e308, 1e308]}, r"weights\[0\] must be above 0"),

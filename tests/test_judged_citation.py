@@ -34,6 +34,16 @@ ENTAILED = "cases_judged_others:entailed"
         ("It leaks. [1] [2] It is old.", [("It leaks.", [("1", 0), ("2", 1)]), ("It is old.", [])]),
         ("It leaks [1, 2; 3].", [("It leaks.", [("1", 0), ("2", 1), ("3", 2)])]),
         ("It leaks [1-3].", [("It leaks.", [("1", 0), ("2", 1), ("3", 2)])]),
+        # Each number of a range is a citation, of no context if there is none; a range that falls or is long is none.
+        ("It leaks [3-6].", [("It leaks.", [("3", 2), ("4", None), ("5", 4), ("6", None)])]),
+        ("It leaks [2–2].", [("It leaks.", [("2", 1)])]),
+        ("It leaks [3-1].", [("It leaks [3-1].", [])]),
+        ("It leaks [1-51].", [("It leaks [1-51].", [])]),
+        # Brackets around brackets.
+        ("It leaks [[1]].", [("It leaks.", [("1", 0)])]),
+        ("It leaks. [[1], [2]] It is old.", [("It leaks.", [("1", 0), ("2", 1)]), ("It is old.", [])]),
+        ("It leaks [ [1] [doc-2] ].", [("It leaks.", [("1", 0), ("doc-2", 1)])]),
+        ("It [[sic]] leaks, list [].", [("It [[sic]] leaks, list [].", [])]),
         ("It [1] leaks [1], says [doc-1].", [("It leaks, says.", [("1", 0)])]),
         ("[2] says that it leaks.", [("says that it leaks.", [("2", 1)])]),
         ("It leaks [doc-2].", [("It leaks.", [("doc-2", 1)])]),
@@ -69,6 +79,11 @@ ENTAILED = "cases_judged_others:entailed"
 def test_citations_are_read_with_their_sentences(answer: str, expected: list[Any]) -> None:
     found = cited_statements(answer, SOURCES)
     assert [(statement.text, [tuple(entry) for entry in statement.citations]) for statement in found] == expected
+
+
+def test_a_range_of_fifty_numbers_is_still_read() -> None:
+    (statement,) = cited_statements("It leaks [1-50].", SOURCES[:2])
+    assert [entry.context for entry in statement.citations] == [0, 1, *[None] * 48]
 
 
 def test_the_id_of_a_document_comes_before_a_number() -> None:

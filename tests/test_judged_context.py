@@ -66,6 +66,11 @@ def fails_on_bad(data: dict[str, Any]) -> Any:
     return "no" if "bad" in json.dumps(data) else {"verdicts": dict.fromkeys(items(data), 1)}
 
 
+def attributes_or_fails(data: dict[str, Any]) -> Any:
+    """No JSON where a text is bad, else the statements that the contexts hold."""
+    return "no" if "bad" in json.dumps(data) else attributes(data)
+
+
 def attributes(data: dict[str, Any]) -> Any:
     """Statements that the contexts hold, with reasons."""
     found = {
@@ -229,8 +234,16 @@ def test_recall_asks_once_for_each_different_reference() -> None:
 
 
 def test_recall_fails_if_the_verdicts_on_one_reference_fail() -> None:
-    evaluator = make(ContextRecallEvaluator, "test_judged_context:fails_on_bad")
-    assert run(evaluator, [["aa"]], [["Aa.", "A bad one."]])["statuses"] == ["error"]
+    evaluator = make(ContextRecallEvaluator, "test_judged_context:attributes_or_fails")
+    assert run(evaluator, [["aa"]], [["Aa. Bb.", "A bad one."]])["statuses"] == ["error"]
+    assert run(evaluator, [["aa"]], [["A bad one.", "Aa. Bb."]])["statuses"] == ["error"]
+
+
+def test_recall_needs_no_other_reference_beside_a_perfect_one() -> None:
+    evaluator = make(ContextRecallEvaluator, "test_judged_context:attributes_or_fails")
+    result = run(evaluator, [["aa"]], [["A bad one.", "Aa."]])
+    assert (result["statuses"], result["individual_scores"]) == (["scored"], [1.0])
+    assert result["results"][0]["reference"] == "Aa."
 
 
 def test_verdicts_with_reasons_are_read() -> None:

@@ -34,7 +34,7 @@ def test_contexts_that_a_reply_leaves_out_are_asked_about_alone() -> None:
     def forgets(data: dict[str, Any]) -> Any:
         texts = first_sentences(data)["relevant_sentences"]
         if len(texts) == 3:
-            texts = {"c1": texts["c1"], "c2": "a text instead of a list", "c9": ["x"]}
+            texts = {"c1": texts["c1"], "c2": [1], "c9": ["x"]}
         return {"relevant_sentences": texts}
 
     result, generator = relevant_by(forgets, ["One. X", "Two. Y", "Three. Z"])
@@ -88,6 +88,9 @@ def test_a_single_context_that_is_too_long_fails_the_row() -> None:
         {"relevant_sentences": ["One."]},
         {"relevant_statements": ["One.", " "]},
         {"relevant_statements": {"c1": ["One."], "c2": []}},
+        {"relevant_sentences": {"c1": "One.", "c2": None}},
+        {"c1": "One.", "c2": ""},
+        {"relevant_sentences": {"c1": ["One."], "c2": "none"}},
     ],
 )
 def test_other_forms_that_are_clear_are_read(reply: Any) -> None:

@@ -9,7 +9,8 @@ import math
 from typing import Any
 
 import pytest
-from haystack import Document, component
+from haystack import Document, Pipeline, component
+from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer, ToolCall
 
 from haystack_eval_ext import LLMEvaluator, UndefinedScore
@@ -172,6 +173,18 @@ BAD_VALUES: dict[str, tuple[dict[str, Any], str]] = {
         {"score_output": "score", "output_values": {"score": ["a"]}, "score_values": {"a": 1, "c": 1}},
         "score_values has a number for 'c'",
     ),
+    "number twice": (
+        {
+            "score_output": "score",
+            "output_values": {"score": "boolean"},
+            "score_values": {"true": 1, True: 1, False: 0},
+        },
+        "score_values has two numbers for True",
+    ),
+    "number of a null": (
+        {"score_output": "score", "output_values": {"score": ["a", "null"]}, "score_values": {"a": 1, None: 0}},
+        "score_values has a number for None",
+    ),
     "number out of range": (
         {"score_output": "score", "output_values": {"score": ["a"]}, "score_values": {"a": 2}},
         r"score_values\['a'\] must be a number from 0 to 1, or None",
@@ -272,6 +285,46 @@ def test_what_votes_say_together(values: Any, scores: Any, votes: list[Any], val
     more = {} if scores is None else {"score_output": "score", "score_values": scores}
     result = voted(*({"score": vote} for vote in votes), output_values=values, **more)
     assert result["results"] == [{"score": value}]
+
+
+@pytest.mark.parametrize(
+    ("values", "scores", "keys", "reply", "score"),
+    [
+        ([True, False], {True: 0.25, False: 1}, ["true", "false"], True, 0.25),
+        ("boolean", {"false": 1, "true": 0.25}, ["true", "false"], True, 0.25),
+        ("boolean", {"True": 0.25, "False": None}, ["true", "false"], "yes", 0.25),
+        ([1, 2, 3], {1: 0, 2: 0.75, 3: 1}, ["1", "2", "3"], 2, 0.75),
+        ([3, 2, 1], {"1": 0, "2": 0.75, "3": 1}, ["3", "2", "1"], "2", 0.75),
+        ([0.5, 1.5], {0.5: 0.125, 1.5: 1}, ["0.5", "1.5"], 0.5, 0.125),
+        (["good", 0], {"good": 0.75, 0: 0}, ["good", "0"], "good", 0.75),
+        (["true", "no"], {"true": 0.75, "no": 0}, ["true", "no"], "true", 0.75),
+    ],
+)
+def test_scores_of_numbers_and_flags_come_back_from_yaml(
+    values: Any, scores: Any, keys: list[str], reply: Any, score: float
+) -> None:
+    """Keys of YAML and JSON are texts."""
+    generator = MockChatGenerator(json.dumps({"o": reply}))
+    evaluator = LLMEvaluator(
+        "i", [("a", list[str])], ["o"], [], output_values={"o": values}, score_output="o", score_values=scores,
+        chat_generator=generator,
+    )  # fmt: skip
+    pipeline = Pipeline()
+    pipeline.add_component("it", evaluator)
+    loaded: Any = Pipeline.loads(pipeline.dumps()).get_component("it")
+    assert list(loaded.to_dict()["init_parameters"]["score_values"]) == keys
+    assert loaded.score_values == evaluator.score_values
+    assert loaded.to_dict() == evaluator.to_dict()
+    for one in (evaluator, loaded):
+        assert one.run(a=["x"])["individual_scores"] == [score]
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, [{"a": [1]}, None], [["a"]]], ids=str)
+def test_an_output_that_is_not_named_may_be_an_object_where_there_is_no_schema(value: Any) -> None:
+    examples = [{"inputs": {"answers": "x"}, "outputs": {"score": value}}]
+    assert llm("ours", json.dumps({"score": value}), examples=examples)["results"] == [{"score": value}]
+    evaluator = LLMEvaluator("i", [("a", list[str])], ["o"], [], chat_generator=RowReplies([]))
+    assert "object" not in json.dumps(evaluator._outputs["o"].schema)
 
 
 def test_values_of_haystack_reach_the_judge_as_text() -> None:

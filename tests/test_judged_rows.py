@@ -14,15 +14,19 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext import (
+    ContextPrecisionEvaluator,
+    ContextRecallEvaluator,
     ContextRelevanceEvaluator,
     FailedRowsError,
     FaithfulnessEvaluator,
     JudgePolicy,
     LLMEvaluator,
+    PairwiseEvaluator,
     RefusalEvaluator,
     RubricEvaluator,
     UndefinedScore,
 )
+from haystack_eval_ext._text import blank
 from judged_makers import FAST, asked, following, replying, system
 
 VERDICTS = "scripted_judge:verdicts"
@@ -39,6 +43,33 @@ def test_undefined_rows_are_refused_before_a_call_is_paid() -> None:
         evaluator.run(**ROWS)
     assert asked(evaluator) == []
     assert caught.value.result is None  # type: ignore[attr-defined]
+
+
+UNSEEN = ("\u200b", " \u00ad\n", "\u3164", "\ufe0f", "\u2066\u2069", "\x07", "\U000e0100")
+
+
+@pytest.mark.parametrize("text", UNSEEN, ids=ascii)
+def test_what_nobody_sees_is_no_text_wherever_it_stands(text: str) -> None:
+    policy = {**FAST, "max_calls": 0}
+    quiet: dict[str, Any] = {"policy": policy, "on_undefined": "nan"}
+    for maker, row, status in (
+        (FaithfulnessEvaluator, {"contexts": [text], "predicted_answers": "A b."}, "scored"),
+        (FaithfulnessEvaluator, {"contexts": ["A b."], "predicted_answers": text}, "undefined"),
+        (ContextRelevanceEvaluator, {"contexts": [text]}, "scored"),
+        (ContextPrecisionEvaluator, {"contexts": [text], "ground_truth_answers": "a"}, "scored"),
+        (ContextPrecisionEvaluator, {"contexts": ["a"], "ground_truth_answers": text}, "undefined"),
+        (ContextRecallEvaluator, {"contexts": [text], "ground_truth_answers": "a"}, "scored"),
+        (RefusalEvaluator, {"predicted_answers": text}, "undefined"),
+        (PairwiseEvaluator, {"predicted_answers": text, "other_answers": ""}, "scored"),
+    ):
+        sockets = {name: [value] for name, value in row.items()}
+        result = replying(maker, {}, **quiet).run(questions=["q"], **sockets)
+        assert (result["statuses"], result["usage"]["calls"]) == ([status], 0), maker
+
+
+@pytest.mark.parametrize("text", ["...", "\ufffd", "👍", "\u0301", "0", "\ud800"], ids=ascii)
+def test_signs_are_text(text: str) -> None:
+    assert not blank(text)
 
 
 def test_rows_that_turn_out_undefined_keep_the_result() -> None:

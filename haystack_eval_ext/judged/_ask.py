@@ -63,11 +63,20 @@ class Ask(ABC):
         :returns: Their results.
         :raises JudgeError: The first failure.
         """
-        results = await asyncio.gather(*questions, return_exceptions=True)
+        results = await self.settled(*questions)
         for result in results:
             if isinstance(result, BaseException):
                 raise result
         return [result for result in results if not isinstance(result, BaseException)]
+
+    async def settled(self, *questions: Coroutine[Any, Any, _T]) -> list[_T | BaseException]:
+        """
+        Ask several things at once, of which some may fail.
+
+        :param questions: Coroutines of this object's methods.
+        :returns: The result of each, or its failure.
+        """
+        return await asyncio.gather(*questions, return_exceptions=True)
 
     async def votes(self, prompt: Prompt, data: Mapping[str, Any], form: Form[_T]) -> list[_T]:
         """
@@ -88,7 +97,7 @@ class Ask(ABC):
         key: str,
         items: Mapping[str, Any],
         choices: Sequence[Choice] = YES_NO,
-        in_order: Callable[[Any], Sequence[Any] | None] | None = None,
+        translate: Callable[[Any, Mapping[str, Any], bool], Any] | None = None,
     ) -> Verdicts:
         """
         Ask for a verdict on each item. What a reply leaves out is asked for again, alone.
@@ -98,15 +107,17 @@ class Ask(ABC):
         :param key: Where the items stand in the data.
         :param items: What is judged, by id.
         :param choices: The possible verdicts.
-        :param in_order: As for :func:`verdicts_form`; taken only where the request holds all items, since nothing says
-            which of them such a reply is about.
+        :param translate: As for :func:`verdicts_form`, with the items that were asked about, and whether these are all
+            of them: if not, nothing but its own words says which of them a reply without ids is about.
         :returns: A verdict for every item: the majority of the votes; of verdicts that tie the last-named choice,
             which is the lower one.
         :raises JudgeError: If one is missing at the end.
         """
 
         def form_of(part: Mapping[str, Any]) -> Form[dict[str, Choice]]:
-            return verdicts_form(list(part), choices, in_order if len(part) == len(items) else None)
+            if translate is None:
+                return verdicts_form(list(part), choices)
+            return verdicts_form(list(part), choices, lambda value: translate(value, part, len(part) == len(items)))
 
         votes = await self.together(
             *(self.cover(prompt, data, key, items, form_of, vote) for vote in range(self._votes))
@@ -127,8 +138,8 @@ class Ask(ABC):
         prompt: Prompt,
         data: Mapping[str, Any],
         key: str,
-        items: Mapping[str, Any],
-        form_of: Callable[[Mapping[str, Any]], Form[dict[str, _T]]],
+        items: Mapping[str, Any] | Sequence[str],
+        form_of: Callable[[Any], Form[dict[str, _T]]],
         vote: int = 0,
     ) -> dict[str, _T]:
         """
@@ -137,14 +148,14 @@ class Ask(ABC):
         :param prompt: The task.
         :param data: The row's other data.
         :param key: Where the items stand in the data.
-        :param items: What is asked about, by id.
+        :param items: What is asked about, by id; or the ids alone.
         :param form_of: The form of a reply about some of the items, which reads at least one of them.
         :param vote: Number of the vote.
         :returns: What was said of each item, in their order.
         :raises JudgeError: If one is missing at the end.
         """
         found: dict[str, _T] = {}
-        missing = dict(items)
+        missing = items
         for _ in range(self._rounds):
             try:
                 reply = await self.read(prompt, {**data, key: missing}, form_of(missing), vote)
@@ -153,12 +164,16 @@ class Ask(ABC):
                     raise
                 names = list(missing)
                 for half in (names[: len(names) // 2], names[len(names) // 2 :]):
-                    part = {name: missing[name] for name in half}
-                    found |= await self.cover(prompt, data, key, part, form_of, vote)
+                    found |= await self.cover(prompt, data, key, _part(items, half), form_of, vote)
             else:
                 found |= reply
-            missing = {name: item for name, item in items.items() if name not in found}
+            missing = _part(items, [name for name in items if name not in found])
             if not missing:
                 return {name: found[name] for name in items}
-        msg = f"the judge passed over {len(missing)} of {len(items)} {key} in {self._rounds} rounds"
+        rounds = "1 round" if self._rounds == 1 else f"{self._rounds} rounds"
+        msg = f"the judge passed over {len(missing)} of {len(items)} {key} in {rounds}"
         raise JudgeError(msg)
+
+
+def _part(items: Mapping[str, Any] | Sequence[str], names: Sequence[str]) -> Mapping[str, Any] | Sequence[str]:
+    return {name: items[name] for name in names} if isinstance(items, Mapping) else names

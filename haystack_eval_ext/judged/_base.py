@@ -164,7 +164,8 @@ class JudgedEvaluator(Serialized):
             - `score`: the mean of the individual scores, without the rows that failed;
             - `individual_scores`: a float for each row, in the order given; NaN for a row that failed;
             - `statuses`: "scored", "undefined", "error" or "not_run" (the budget was spent) for each row;
-            - `results`: for each row what the score was made of, with `score`, `status` and `usage`;
+            - `results`: for each row what the score was made of, with `score`, `usage`, and `status` in the words of
+              Haystack's own evaluators: "evaluated" (scored or undefined), "error" or "not_run";
             - `errors`: for each row why it has no score, else None;
             - `meta`: for each row what the generator said about its last reply; None if it never said anything;
             - `usage`: calls, retries, cache hits, tokens (None: unknown), cost and models of the run, and the tokens of

@@ -55,7 +55,8 @@ class ReplyCache:
     """
     A file of replies, which several processes may share.
 
-    A disk that fails costs no row: the run goes on without the cache, and says so once.
+    A disk that fails costs no row: the run goes on without the cache, and says so once. An entry that cannot be read is
+    as good as none, and is written anew.
     """
 
     def __init__(self, path: str, *, read_only: bool = False) -> None:
@@ -68,7 +69,8 @@ class ReplyCache:
         :raises ValueError: If the file is no cache, cannot be opened, or is only to be read and missing.
         """
         self._path = Path(path).expanduser()
-        self._failed = False
+        #: What went wrong with the file, after which nothing is looked up or kept any more.
+        self.fault: str | None = None
         connection: sqlite3.Connection | None = None
         if read_only and not self._path.is_file():
             msg = f"offline answers from the cache alone, but there is no file {self._path}. Run once without offline."
@@ -87,6 +89,8 @@ class ReplyCache:
                 "None for no cache."
             )
             raise ValueError(msg) from error
+        # What is no UTF-8 is read as None, not as an error.
+        connection.text_factory = _decoded
         self._connection = connection
 
     def _connect(self, how: str) -> sqlite3.Connection:
@@ -137,16 +141,22 @@ class ReplyCache:
         Look a reply up.
 
         :param key: From :func:`reply_key`.
-        :returns: The reply, or None.
+        :returns: The reply; None if there is none that can be read.
         """
-        if self._failed:
+        if self.fault is not None:
             return None
         try:
             row = self._connection.execute("SELECT text, meta FROM replies WHERE key = ?", (key,)).fetchone()
-            return None if row is None else CachedReply(row[0], json.loads(row[1]))
-        except (sqlite3.Error, ValueError) as error:
+        except sqlite3.Error as error:
             self._give_up(error)
             return None
+        if row is None or not all(isinstance(cell, str) for cell in row):
+            return None
+        try:
+            meta = json.loads(row[1])
+        except (ValueError, RecursionError):
+            return None
+        return CachedReply(row[0], meta) if isinstance(meta, dict) else None
 
     def put(self, key: str, reply: CachedReply) -> None:
         """
@@ -155,7 +165,7 @@ class ReplyCache:
         :param key: From :func:`reply_key`.
         :param reply: The reply.
         """
-        if self._failed:
+        if self.fault is not None:
             return
         try:
             meta = _written(reply.meta)
@@ -171,10 +181,10 @@ class ReplyCache:
             self._connection.close()
 
     def _give_up(self, error: Exception) -> None:
-        self._failed = True
+        self.fault = str(error)
         logger.warning(
-            "The cache of replies {path} failed ({error}). The run goes on without it; free some space or name another "
-            "cache_path.",
+            "The cache of replies {path} failed ({error}). The run goes on without it. If the disk is full, free some "
+            "space; if the file is damaged, remove it or name another cache_path.",
             path=str(self._path),
             error=str(error),
         )
@@ -192,6 +202,13 @@ def _is_new(path: Path) -> bool:
         msg = "it belongs to another program, or to another version of this one"
         raise OSError(msg)
     return not header
+
+
+def _decoded(text: bytes) -> str | None:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _number(big_endian: bytes) -> int:
@@ -221,3 +238,27 @@ class OfflineError(JudgeError):
     def __init__(self) -> None:
         """Create the error."""
         super().__init__("not in the cache (offline); run once without offline")
+
+
+class BrokenCacheError(JudgeError):
+    """The cache's file is damaged or out of reach, and offline forbids to ask."""
+
+    def __init__(self, fault: str) -> None:
+        """
+        Create the error.
+
+        :param fault: What SQLite says about the file.
+        """
+        super().__init__(
+            f"the cache's file cannot be read (offline): {fault}; restore it, or remove it and run once without offline"
+        )
+
+
+def not_cached(cache: ReplyCache | None) -> JudgeError:
+    """
+    Why a cache lacks a reply that only it could give.
+
+    :param cache: The cache.
+    :returns: The error to raise.
+    """
+    return OfflineError() if cache is None or cache.fault is None else BrokenCacheError(cache.fault)

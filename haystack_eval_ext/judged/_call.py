@@ -20,7 +20,7 @@ from haystack_eval_ext.judged._failures import (
     mistake,
     refuses_response_format,
 )
-from haystack_eval_ext.judged._generator import early_end, explain, reply_message
+from haystack_eval_ext.judged._generator import early_end, explain, reply_message, reply_text
 from haystack_eval_ext.judged._limits import call_within
 from haystack_eval_ext.judged._reply import read_reply
 
@@ -100,7 +100,8 @@ class Call:
             self._holds_slot = True
         self._goes_on = False
         try:
-            return await self._ask()
+            # Another process that shares the cache may have paid for it in the meantime.
+            return self._judge.kept(self._request, self._row) or await self._ask()
         finally:
             if not self._goes_on:
                 self.give_back()
@@ -122,7 +123,7 @@ class Call:
             limit.served += 1
             message = reply_message(output)
             meta = message.meta if isinstance(message.meta, dict) else {}
-            text = message.text
+            text = reply_text(message)
         except ReplyError as fault:
             self._note(fault)
             raise
@@ -158,15 +159,9 @@ class Call:
 
     def _explain_failure(self, error: Exception, level: int, limit: Limit) -> NoReturn:
         judge = self._judge
-        simplest = len(judge.formats) - 1
-        if level < simplest and refuses_response_format(error):
-            # Perhaps the server knows no JSON schema. If a simpler way serves, all take it from then on. If others were
-            # served in this way, the fault lies in this one's schema: it alone is asked in words.
-            self._level = simplest if level == judge.format else level + 1
-            self._goes_on = True
-            msg = "the server refused the response format"
-            raise PassingError(msg, free=True) from None
         failure = classify(error, served_before=limit.served > 0)
+        if refuses_response_format(error):
+            self._ask_more_simply(level, counts=failure.kind == "passing")
         self._tries += 1
         self._odd += failure.odd
         if self._odd == _MOST_ODD_ANSWERS:
@@ -181,6 +176,26 @@ class Call:
             judge.stopped = f"{failure.reason}: no further call was made. Check the key and the account"
             raise JudgeError(judge.stopped) from error
         raise JudgeError(failure.reason) from error
+
+    def _ask_more_simply(self, level: int, *, counts: bool) -> None:
+        """Begin an attempt in a simpler format, if there is one and attempts are left."""
+        judge = self._judge
+        simplest = len(judge.formats) - 1
+        if level == simplest:
+            judge.refuses_all_formats |= judge.format is None
+            return
+        # Perhaps the server knows no JSON schema. If a simpler way serves, all take it from then on, and what was sent
+        # before that is free. If others were served in this way, the fault lies in this one's schema: it alone is asked
+        # in words, which is an attempt like others; so where not even words help, and the fault lies elsewhere.
+        alone = level == judge.format or (judge.refuses_all_formats and judge.format is None)
+        if alone or counts:
+            if self._counted + 1 >= judge.policy.max_attempts:
+                return
+            self._counted += 1
+        self._level = simplest if alone else level + 1
+        self._goes_on = True
+        msg = "the server refused the response format"
+        raise PassingError(msg, free=True)
 
     async def _slot(self) -> None:
         """Wait for a slot. Calls that hang and cannot be cancelled may hold all of them for good."""
@@ -217,7 +232,7 @@ class Call:
             self._prose = None
             return fault
         if self._prose == (text,):
-            return JudgeError("the judge declined to reply in the form", text)
+            return JudgeError("the judge declined to reply in the form: it gave the same text without JSON twice", text)
         self._prose = (text,)
         return fault
 
@@ -226,6 +241,27 @@ class Call:
         moved = limit.served != self._served_at_last_limit
         self._served_at_last_limit = limit.served
         return moved
+
+    @property
+    def attempts_made(self) -> str:
+        """How often the request was sent, in words."""
+        return f"{self.sent} attempt{'' if self.sent == 1 else 's'}"
+
+    def endless_wait(self, error: PassingError) -> str:
+        """
+        Say that the service asked to wait for longer than there is time, if it did.
+
+        :param error: The last failure.
+        :returns: What to add to its reason; empty if waiting is not what ended the attempts.
+        """
+        deadline = self._judge.policy.deadline
+        if error.retry_after is None or error.retry_after < self._left():
+            return ""
+        wait = f"{error.retry_after:.0f}" if error.retry_after >= 1 else f"{error.retry_after:g}"
+        return (
+            f"; the service asked to wait {wait} s, longer than is left of the deadline of {deadline:g} s: raise "
+            "policy.deadline"
+        )
 
     def _left(self) -> float:
         spent = 0.0 if self._begun is None else time.monotonic() - self._begun

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from haystack_eval_ext._sentences import sentences
+from haystack_eval_ext._text import blank
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,8 @@ _NUMBER = re.compile(r"\^?(\d{1,9})")
 _RANGE = re.compile(r"(\d{1,9})\s*[-–]\s*(\d{1,9})")
 # With a letter and a digit, so that neither "[sic]" nor an interval such as "[0.1, 0.3]" is a citation.
 _LIKE_AN_ID = re.compile(r"(?=.*\d)(?=.*[^\W\d_])\w[\w.:/#@-]*")
+# Brackets around nothing but such brackets, as in "[[1]]", and what separates these.
+_AROUND = re.compile(r"[\[【［]((?:\s*\[\d+\](?:\s*[,;，、；])?)+)\s*[\]】］]")
 _NUMBERED = re.compile(r"(?P<space>\s*)\[(?P<number>\d+)\]")
 _HAS_WORD = re.compile(r"\w")
 # Who cites more at once with "[1-99]" means no list of sources.
@@ -77,7 +80,7 @@ def cited_statements(answer: str, sources: Sequence[Source]) -> list[Statement]:
         inside = next(group for group in found.groups() if group is not None).strip()
         is_link = found.string.startswith("(", found.end())
         citations = [
-            Citation(cited, place if place is not None and (sources[place].text or "").strip() else None)
+            Citation(cited, place if place is not None and not blank(sources[place].text or "") else None)
             for cited, place in ([] if is_link else _read(inside, places, len(sources)))
         ]
         brackets.append((found[0], citations))
@@ -87,8 +90,13 @@ def cited_statements(answer: str, sources: Sequence[Source]) -> list[Statement]:
         written, citations = brackets[int(found["number"])]
         return "" if citations else f"{found['space']}{written}"
 
+    def unwrapped(found: re.Match[str]) -> str:
+        inner = list(_NUMBERED.finditer(found[1]))
+        cited = all(brackets[int(one["number"])][1] for one in inner)
+        return "".join(f"[{one['number']}]" for one in inner) if cited else found[0]
+
     statements: list[Statement] = []
-    for sentence in sentences(_BRACKETS.sub(number, answer)):
+    for sentence in sentences(_AROUND.sub(unwrapped, _BRACKETS.sub(number, answer))):
         citations = [
             citation for found in _NUMBERED.finditer(sentence) for citation in brackets[int(found["number"])][1]
         ]
@@ -113,7 +121,7 @@ def _read(inside: str, places: dict[str, int], count: int) -> list[tuple[str, in
             read.append((part, places[part]))
         elif number:
             read.append((part, _place(int(number[1]), count)))
-        elif several and 0 < int(several[2]) - int(several[1]) < _LONGEST_RANGE:
+        elif several and 0 <= int(several[2]) - int(several[1]) < _LONGEST_RANGE:
             numbers = range(int(several[1]), int(several[2]) + 1)
             read.extend((str(each), _place(each, count)) for each in numbers)
         elif _LIKE_AN_ID.fullmatch(part):

@@ -25,6 +25,8 @@ _NETWORK = ("Connect", "Timeout", "ReadError", "WriteError", "ProtocolError", "N
 _CALLER = "haystack_eval_ext.judged._generator"
 # A proxy's page or an empty completion reaches a client as one of these: so does a mistake.
 _ODD_ANSWERS = (TypeError, AttributeError)
+# A body that is no JSON or no UTF-8 is a broken answer of a proxy, though Python counts these as ValueErrors.
+_BROKEN_BODIES = (json.JSONDecodeError, UnicodeDecodeError)
 # What to do about a failure that no other attempt mends.
 _ADVICE: dict[int | str, str] = {
     400: "perhaps the request is too long for the model, or the server takes none of its parameters",
@@ -116,8 +118,8 @@ def classify(error: BaseException, *, served_before: bool) -> Failure:
         network = any(isinstance(one, OSError | asyncio.TimeoutError | EOFError) for one in chain) or any(
             part in type(one).__name__ for one in chain for part in _NETWORK
         )
-        # A body that is no JSON is a broken answer of a proxy, though Python counts it as a ValueError.
-        final = isinstance(error, _MISTAKES) and not isinstance(error, json.JSONDecodeError) and not network
+        broken = isinstance(error, _BROKEN_BODIES)
+        final = isinstance(error, _MISTAKES) and not broken and not network
         odd = isinstance(error, _ODD_ANSWERS) and _was_inside(error)
         if final and not odd:
             return Failure("final", mistake(reason))

@@ -82,7 +82,7 @@ def read_choice(value: Any, choices: Sequence[Choice]) -> Choice:
 def verdicts_form(
     ids: Sequence[str],
     choices: Sequence[Choice] = YES_NO,
-    in_order: Callable[[Any], Sequence[Any] | None] | None = None,
+    translate: Callable[[Any], Any] | None = None,
 ) -> Form[dict[str, Choice]]:
     """
     The form of a verdict for each id.
@@ -91,22 +91,18 @@ def verdicts_form(
 
     :param ids: What is judged.
     :param choices: The possible verdicts.
-    :param in_order: Finds the verdicts on all ids in a reply of another form, which has them in order; None if a reply
-        is not of that form.
+    :param translate: Brings a reply of another form to this one, as a list of objects with "id" and "verdict"; raises
+        ReplyError. Other replies it leaves as they are.
     :returns: The form; its reading has at least one id.
     """
     whole = all(isinstance(choice, int) for choice in choices)
     verdict = {"type": "integer" if whole else "string", "enum": list(choices)}
 
     def read(value: Any) -> dict[str, Choice]:
-        listed = None if in_order is None else in_order(value)
-        if listed is None:
-            names = ("verdicts", "scores", "results")
-            return read_by_id(value, ids, names, lambda given: read_choice(_bare(given), choices))
-        if len(listed) != len(ids):
-            msg = f"it had {len(listed)} verdicts, but {len(ids)} were asked for, one for each id"
-            raise ReplyError(msg)
-        return {name: read_choice(given, choices) for name, given in zip(ids, listed, strict=True)}
+        if translate is not None:
+            value = translate(value)
+        names = ("verdicts", "scores", "results")
+        return read_by_id(value, ids, names, lambda given: read_choice(_bare(given), choices))
 
     return Form("verdicts", object_schema({"verdicts": object_schema(dict.fromkeys(ids, verdict))}), read)
 

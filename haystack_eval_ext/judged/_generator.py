@@ -217,6 +217,21 @@ def reply_message(output: Any) -> ChatMessage:
     return replies[0]
 
 
+def reply_text(message: ChatMessage) -> str | None:
+    """
+    The text of a reply.
+
+    :param message: The reply.
+    :returns: Its text; None if it has none.
+    :raises ReplyError: If it is no text, as a proxy may send it.
+    """
+    text: Any = message.text
+    if text is not None and not isinstance(text, str):
+        msg = "it was no text"
+        raise ReplyError(msg)
+    return text
+
+
 def early_end(error: Exception) -> dict[str, Any] | None:
     """
     The output in the place of which OpenAI's client raises an error, since the reply was cut off or filtered.

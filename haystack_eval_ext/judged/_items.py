@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext._text import blank
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._forms import YES_NO, Choice, model_form, read_choice
@@ -47,7 +48,7 @@ async def statements_of(ask: Ask, question: str, answer: str, language: str) -> 
     """
     prompt = load_prompt("statements", language)
     reply = await ask.read(prompt, {"question": question, "answer": answer}, _STATEMENTS)
-    return [statement.strip() for statement in reply.statements if statement.strip()]
+    return [statement.strip() for statement in reply.statements if not blank(statement)]
 
 
 def reference_texts(given: str | list[str]) -> list[str]:
@@ -57,7 +58,7 @@ def reference_texts(given: str | list[str]) -> list[str]:
     :param given: The row's value of the socket: a text or a list of texts.
     :returns: Each different text once; blank ones are no references.
     """
-    return [text for text in dict.fromkeys([given] if isinstance(given, str) else given) if text.strip()]
+    return [text for text in dict.fromkeys([given] if isinstance(given, str) else given) if not blank(text)]
 
 
 def shown(row: Mapping[str, Any], sockets: Iterable[str]) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def shown(row: Mapping[str, Any], sockets: Iterable[str]) -> dict[str, Any]:
     for socket in sockets:
         value = row[socket]
         if socket == "contexts":
-            data["contexts"] = numbered("c", [context for context in value if context.strip()])
+            data["contexts"] = numbered("c", [context for context in value if not blank(context)])
         elif socket == "ground_truth_answers":
             data["references"] = numbered("r", reference_texts(value))
         else:

@@ -12,7 +12,7 @@ from haystack import logging
 
 from haystack_eval_ext.judged._account import Budget, Usage
 from haystack_eval_ext.judged._ask import Ask
-from haystack_eval_ext.judged._cache import CachedReply, OfflineError, ReplyCache
+from haystack_eval_ext.judged._cache import CachedReply, ReplyCache, not_cached
 from haystack_eval_ext.judged._call import Call
 from haystack_eval_ext.judged._failures import JudgeError, PassingError, ReplyError
 from haystack_eval_ext.judged._generator import Generator
@@ -56,6 +56,8 @@ class Judge:
         self.formats = self.generator.formats(policy.structured_output)
         #: Which of the formats the server took first: all requests take it from then on.
         self.format: int | None = None
+        #: Whether a request was refused in words, too, so that refusals need not be about formats.
+        self.refuses_all_formats = False
         # With each the prompt itself, whose number would go to another one if it went.
         self._tasks: dict[int, tuple[Prompt, Task]] = {}
         self._answers: dict[str, asyncio.Task[Any]] = {}
@@ -123,6 +125,20 @@ class Judge:
         except ReplyError:
             return None
 
+    def kept(self, request: Request, row: RowAsk) -> tuple[Any, dict[str, Any]] | None:
+        """
+        Answer a request from the cache.
+
+        :param request: The request.
+        :param row: The row that asks.
+        :returns: What the reply says and what the generator said about it; None if there is none.
+        """
+        found = self.cached(request)
+        if found is None:
+            return None
+        row.usage.cache_hits += 1
+        return found[0], found[1].meta
+
     async def answer(self, request: Request, row: RowAsk) -> Any:
         """
         Answer a request: by an identical one, from the cache, or by the generator.
@@ -145,20 +161,19 @@ class Judge:
         return reading
 
     async def _answer(self, request: Request, row: RowAsk) -> tuple[Any, dict[str, Any]]:
-        cached = self.cached(request)
+        cached = self.kept(request, row)
         if cached is not None:
-            row.usage.cache_hits += 1
-            return cached[0], cached[1].meta
+            return cached
         if self.policy.offline:
-            raise OfflineError
+            raise not_cached(self.cache)
         call = Call(self, request, row)
         try:
             return await call.attempts()
         except ReplyError as error:
-            msg = f"unreadable reply in {call.sent} attempts: {error.reason}"
+            msg = f"unreadable reply in {call.attempts_made}: {error.reason}"
             raise JudgeError(msg, error.reply) from None
         except PassingError as error:
-            msg = f"{error.reason} in {call.sent} attempts"
+            msg = f"{error.reason} in {call.attempts_made}{call.endless_wait(error)}"
             raise JudgeError(msg) from None
         except JudgeError:
             raise

@@ -126,7 +126,7 @@ class Limit:
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
                 self.release()
-            else:
+            elif place in self._waiting:  # else a slot was given back since, which left this one out
                 self._waiting.remove(place)
             raise
 

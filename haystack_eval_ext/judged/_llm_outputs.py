@@ -28,9 +28,9 @@ _PLAIN: list[dict[str, Any]] = [{"type": kind} for kind in ("string", "number", 
 
 
 class Output:
-    """An output of any value: a text, a number, true, false, null, or a list of these."""
+    """An output of any value: a text, a number, true, false, null, a list of these; without a schema an object, too."""
 
-    #: Strict schemas know no open objects.
+    #: Strict schemas know no open objects. Judges that are asked without one may reply with one, as the stock's may.
     schema: dict[str, Any] = {"anyOf": [*_PLAIN, {"type": "array", "items": {"anyOf": _PLAIN}}]}  # noqa: RUF012
     #: How the judge is shown what it may be.
     shown: str = "<value>"
@@ -159,16 +159,17 @@ class Range(Output):
 class Choices(Output):
     """One of the values that are named."""
 
-    def __init__(self, choices: list[Any], scores: dict[str, float | None] | None) -> None:
+    def __init__(self, choices: list[Any], scores: dict[Any, float | None] | None) -> None:
         """
         Create the output.
 
         :param choices: Words, numbers, or both; or True and False.
-        :param scores: The number that each stands for, by the choice as text; None: their places from the lowest to
-            the highest, if all are numbers.
+        :param scores: The number that each choice stands for; None: their places from the lowest to the highest, if all
+            are numbers.
         """
         self.choices = choices
-        self._scores = scores
+        #: The number of each choice, where such numbers were given.
+        self.scores = scores
         names = {bool: "boolean", str: "string", int: "integer", float: "number"}
         kinds = sorted({names[type(choice)] for choice in choices})
         if "number" in kinds:
@@ -183,7 +184,7 @@ class Choices(Output):
 
         :returns: True if they do.
         """
-        return self._scores is not None or (
+        return self.scores is not None or (
             len(self.choices) > 1 and not any(isinstance(choice, str) for choice in self.choices)
         )
 
@@ -230,8 +231,8 @@ class Choices(Output):
         :param value: One of the choices.
         :returns: From 0 to 1; NaN if it stands for none.
         """
-        if self._scores is not None:
-            score = self._scores[str(value)]
+        if self.scores is not None:
+            score = self.scores[value]
             return math.nan if score is None else float(score)
         lowest, highest = min(self.choices), max(self.choices)
         return float((value - lowest) / (highest - lowest))
@@ -325,22 +326,37 @@ def _checked_choices(place: str, choices: list[Any]) -> list[Any]:
     return list(choices)
 
 
-def _checked_scores(choices: list[Any], scores: Any) -> dict[str, float | None]:
+def key_of(choice: Any) -> str:
+    """
+    A choice as a key of ``score_values`` in YAML and JSON, whose keys are texts.
+
+    :param choice: A word, a number or a flag.
+    :returns: The word; else as JSON writes it: "true" for True.
+    """
+    return choice if isinstance(choice, str) else json.dumps(choice)
+
+
+def _checked_scores(choices: list[Any], scores: Any) -> dict[Any, float | None]:
     if not isinstance(scores, dict):
         msg = f"score_values must be a dictionary from value to number or None, but is {describe(scores)}."
         raise TypeError(msg)
-    # A number or a flag as key becomes text in JSON.
-    by_text = {str(value): score for value, score in scores.items()}
-    wanted = {str(choice) for choice in choices}
-    for value in sorted(wanted ^ set(by_text)):
-        why = "lacks" if value in wanted else "has a number for"
-        msg = f"score_values {why} {value!r}; the possible values are {', '.join(map(repr, choices))}."
-        raise ValueError(msg)
-    for value, score in by_text.items():
-        if score is not None and not (is_number(score) and 0 <= score <= 1):
-            msg = f"score_values[{value!r}] must be a number from 0 to 1, or None for no score, but is {score!r}."
+    by_key = {spelling: choice for choice in choices for spelling in (str(choice), key_of(choice))}
+    found: dict[Any, float | None] = {}
+    for given, score in scores.items():
+        key = key_of(given) if isinstance(given, str | bool) or is_number(given) else None
+        if key not in by_key or by_key[key] in found:
+            why = "has two numbers for" if key in by_key else "has a number for"
+            msg = f"score_values {why} {given!r}; the possible values are {', '.join(map(repr, choices))}."
             raise ValueError(msg)
-    return by_text
+        if score is not None and not (is_number(score) and 0 <= score <= 1):
+            msg = f"score_values[{given!r}] must be a number from 0 to 1, or None for no score, but is {score!r}."
+            raise ValueError(msg)
+        found[by_key[key]] = score
+    for choice in choices:
+        if choice not in found:
+            msg = f"score_values lacks {choice!r}; the possible values are {', '.join(map(repr, choices))}."
+            raise ValueError(msg)
+    return {choice: found[choice] for choice in choices}
 
 
 def _looks_like_number(value: Any) -> bool:

@@ -27,12 +27,15 @@ class JudgePolicy:
     ```
 
     :param max_concurrency: Calls in flight at most. Evaluators whose generators reach the same service under the same
-        key share one limit, the smallest of theirs.
+        key share one limit, the smallest of those that run at the moment.
     :param max_attempts: How often a request is sent at most, the first time included. "Too many requests" (429) does
-        not count while the service answers others: then only the deadline ends the attempts. What a reply leaves out is
-        asked for by a request of its own, so that one question makes at most that many requests, each for fewer items
-        than the one before; a reply that is cut off at the token limit makes two questions of one, down to the single
-        item.
+        not count while the service answers others: then only the deadline ends the attempts. Neither does a refused
+        response format (400, 415, 422) as long as no request of the run was answered in one or refused in all of them.
+        After that, and with 501, asking in a simpler format is an attempt like others. A judge that gives the same text
+        without JSON twice running has declined, and is not asked on.
+        What a reply leaves out is asked for by a request of its own, so that one question makes at most that many
+        requests, each for fewer items than the one before; a reply that is cut off at the token limit makes two
+        questions of one, down to the single item.
     :param timeout: Seconds that one call may take.
     :param deadline: Seconds from the start of a request's first call until it is given up, waits included.
     :param min_wait: Seconds of the first wait between attempts, before jitter; each further wait is twice as long. At
@@ -88,6 +91,9 @@ class JudgePolicy:
             raise TypeError(msg)
         if self.cache_path is not None and not self.cache_path.strip():
             msg = "cache_path must be the path of a file, or None for no cache, but is blank."
+            raise ValueError(msg)
+        if self.cache_path is not None and self.cache_path.strip() == ":memory:":
+            msg = "cache_path must be the path of a file, but ':memory:' is none: name one, or None for no cache."
             raise ValueError(msg)
         if self.offline and self.cache_path is None:
             msg = "offline answers from the cache alone, but cache_path is None: name the cache's file."

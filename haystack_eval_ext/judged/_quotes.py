@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from haystack_eval_ext._sentences import sentences
-from haystack_eval_ext._text import normalize, sendable, words
+from haystack_eval_ext._text import blank, normalize, sendable, words
 from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._forms import Form, object_schema, read_by_id
 
@@ -56,8 +56,9 @@ def quotes_form(name: str, contexts: Mapping[str, str], stock_name: str) -> Form
     The form of a list of quotes for each context.
 
     The reading has the ids that the reply answers readably; others are left to be asked for again. Blank quotes are
-    none. One list without ids, as Haystack's own evaluator asks for it, is read as well: each quote belongs to the
-    contexts that have it; to the first, where it will not be found, if none has it.
+    none, and so is null; a text alone is one quote. One list without ids, as Haystack's own evaluator asks for it, is
+    read as well: each quote belongs to the contexts that have it; to the first, where it will not be found, if none has
+    it.
 
     :param name: Under which key the reply has them.
     :param contexts: The contexts by id.
@@ -95,10 +96,11 @@ def _placed(quotes: list[str], contexts: Mapping[str, str]) -> dict[str, list[st
 
 
 def _texts(value: Any) -> list[str]:
+    value = [] if value is None else [value] if isinstance(value, str) else value
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         msg = "sentences were not given as a list of texts, [] for none"
         raise ReplyError(msg)
-    return [text.strip() for text in value if text.strip()]
+    return [text.strip() for text in value if not blank(text)]
 
 
 def _joined(text: str) -> str:

@@ -17,9 +17,9 @@ from haystack_eval_ext._calls import login_refused
 from haystack_eval_ext._embedding import embed_async, read_vector, takes_documents, warm_up_async
 from haystack_eval_ext._formulas import cosine
 from haystack_eval_ext._scores import UndefinedScore
-from haystack_eval_ext._text import sendable
+from haystack_eval_ext._text import blank, sendable
 from haystack_eval_ext.judged._account import embedding_tokens_of, estimated_tokens
-from haystack_eval_ext.judged._cache import CachedReply, OfflineError, ReplyCache, reply_key
+from haystack_eval_ext.judged._cache import CachedReply, ReplyCache, not_cached, reply_key
 from haystack_eval_ext.judged._failures import JudgeError
 from haystack_eval_ext.judged._running import judge_rows, plan_rows
 
@@ -71,7 +71,7 @@ class Similarities:
         :raises JudgeError: If one of them could not be embedded.
         :raises UndefinedScore: If an embedding is all zeros.
         """
-        if not one.strip() or not other.strip():
+        if blank(one) or blank(other):
             return 0.0
         left, right = self._vectors[one], self._vectors[other]
         if left is None or right is None:
@@ -183,11 +183,11 @@ class _Embedder:
         ``deadline``. An embedder repeats failed calls itself, or not. A refused login fails all texts at the first
         call.
         """
-        vectors = {text: self._cached(text) for text in texts if text.strip()}
+        vectors = {text: self._cached(text) for text in texts if not blank(text)}
         faults: dict[str, str] = {}
         missing = [text for text, vector in vectors.items() if vector is None]
         if missing and self._policy.offline:
-            faults = dict.fromkeys(missing, OfflineError().reason)
+            faults = dict.fromkeys(missing, not_cached(self._cache).reason)
         elif missing:
             await self.prepare()
             found, reasons = await self._embed(missing)
@@ -233,7 +233,10 @@ class _Embedder:
 
     def _cached(self, text: str) -> NDArray[Any] | None:
         found = None if self._cache is None else self._cache.get(self._key(text))
-        return None if found is None else read_vector(json.loads(found.text))
+        try:
+            return None if found is None else read_vector(json.loads(found.text))
+        except (ValueError, RecursionError):
+            return None
 
     def _keep(self, text: str, vector: NDArray[Any]) -> None:
         if self._cache is not None:

@@ -236,13 +236,17 @@ def _details(one: _Factual, similarity: float | None) -> dict[str, Any]:
 def _read_weights(weights: Any) -> list[float]:
     if weights is None:
         return list(_DEFAULT_WEIGHTS)
-    fits = isinstance(weights, list) and len(weights) == len(_DEFAULT_WEIGHTS) and all(map(is_number, weights))
-    if not fits:
+    if not isinstance(weights, list) or len(weights) != len(_DEFAULT_WEIGHTS):
         msg = (
             "weights must be a list of two numbers, the weight of the facts and that of the similarity, but is "
             f"{describe(weights)}{f' of {len(weights)}' if isinstance(weights, list) else ''}."
         )
         raise ValueError(msg)
+    for place, weight in enumerate(weights):
+        if not is_number(weight):
+            came = repr(weight) if isinstance(weight, float) else describe(weight)
+            msg = f"weights[{place}] must be a finite number, but is {came}."
+            raise ValueError(msg)
     if weights[0] <= 0 or weights[1] < 0 or not math.isfinite(weights[0] + weights[1]):
         msg = (
             f"weights[0] must be above 0 and weights[1] at least 0, but weights is {weights}. For the similarity alone "

@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answer relevancy. Source: Es et al., RAGAS: Automated Evaluation of Retrieval Augmented Generation, EACL 2024."""
 
-from functools import cache
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from haystack import component
-from pydantic import BaseModel, BeforeValidator, create_model
+from pydantic import BaseModel, BeforeValidator
 
 from haystack_eval_ext._embedding import check_embedder
 from haystack_eval_ext._parameters import check_integer
 from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._text import blank
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
-from haystack_eval_ext.judged._failures import ReplyError
-from haystack_eval_ext.judged._forms import YES_NO, Form, model_form, read_choice
+from haystack_eval_ext.judged._forms import YES_NO, Form, model_form, object_schema, read_by_id, read_choice
 from haystack_eval_ext.judged._items import judged_example, numbered
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._similarities import PENDING, Pending, Similarities, judge_and_compare
@@ -25,17 +25,16 @@ class _Generated(BaseModel):
     noncommittal: Annotated[Literal[0, 1], BeforeValidator(lambda value: read_choice(value, YES_NO))]
 
 
-@cache
-def _questions_form(number: int) -> Form[Any]:
-    """The form of a reply with so many questions; made once for each number, since pydantic's classes do not copy."""
+_GENERATED: Form[_Generated] = model_form(_Generated)
 
-    def check(reply: Any) -> None:
-        if any(not one.question.strip() and not one.noncommittal for _, one in reply):
-            msg = "a question was empty, though the answer was not said to be noncommittal"
-            raise ReplyError(msg)
 
-    fields: dict[str, Any] = {f"q{place}": (_Generated, ...) for place in range(1, number + 1)}
-    return model_form(create_model("Questions", **fields), check)
+def _questions_form(ids: Sequence[str]) -> Form[dict[str, _Generated]]:
+    """The form of a reply with a question for each id; its reading has those that can be read."""
+
+    def read(value: Any) -> dict[str, _Generated]:
+        return read_by_id(value, ids, ("questions",), _GENERATED.read)
+
+    return Form("questions", object_schema(dict.fromkeys(ids, _GENERATED.schema)), read)
 
 
 def _is_noncommittal(flags: list[int]) -> bool:
@@ -56,6 +55,9 @@ class AnswerRelevancyEvaluator(JudgedEvaluator):
     also says whether the answer is noncommittal, as "I do not know" is. If it says so for more than half of them, the
     score is 0; for half or fewer, that changes nothing, and `noncommittal` shows it. An answer or a question without
     text is undefined, and no call is made. So is an embedding of zeros.
+
+    What a reply leaves out is asked for again, alone. So is, once, a question left empty beside an answer that is not
+    said to be noncommittal; if it is empty again, it counts as 0.
 
     Cosines of unrelated texts are far above 0 with many embedders: compare scores of one embedder only.
 
@@ -150,12 +152,12 @@ class AnswerRelevancyEvaluator(JudgedEvaluator):
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         """The judge's part of the score: the questions, which wait for the embedder."""
         answer = row["predicted_answers"]
-        if not answer.strip() or not row["questions"].strip():
-            msg = f"the {'question' if answer.strip() else 'answer'} has no text"
+        if blank(answer) or blank(row["questions"]):
+            msg = f"the {'answer' if blank(answer) else 'question'} has no text"
             raise UndefinedScore(msg)
-        data = {"answer": answer, "ids": [f"q{place}" for place in range(1, self.n_questions + 1)]}
-        replies = await ask.votes(self._prompt, data, _questions_form(self.n_questions))
-        generated = [one for reply in replies for _, one in reply]
+        votes = self.policy.votes
+        replies = await ask.together(*(self._questions(ask, answer, vote) for vote in range(votes)))
+        generated = [one for reply in replies for one in reply]
         flags = [int(one.noncommittal) for one in generated]
         questions = [one.question.strip() for one in generated]
         details: dict[str, Any] = {
@@ -169,6 +171,15 @@ class AnswerRelevancyEvaluator(JudgedEvaluator):
             asked = row["questions"]
             details[PENDING] = Pending([asked, *questions], lambda similar: _compare(similar, asked, questions))
         return Judged(0.0, details)
+
+    async def _questions(self, ask: Ask, answer: str, vote: int) -> list[_Generated]:
+        data, ids = {"answer": answer}, [f"q{place}" for place in range(1, self.n_questions + 1)]
+        found = await ask.cover(self._prompt, data, "ids", ids, _questions_form, vote)
+        empty = [name for name, one in found.items() if blank(one.question) and not one.noncommittal]
+        if empty:
+            # Under another number: if all are empty, the same question would be the same request, with the same reply.
+            found |= await ask.cover(self._prompt, data, "ids", empty, _questions_form, vote + self.policy.votes)
+        return list(found.values())
 
     async def _judge(self, rows: list[dict[str, Any]]) -> Any:
         return await judge_and_compare(self, rows)

@@ -35,7 +35,8 @@ class CitationEvaluator(JudgedEvaluator):
 
     An answer cites contexts in brackets, by number, from 1, or by the id of a Document: [1], [2][3], [1, 2], [1-3],
     [doc-7]. If a Document has the id "2", then [2] is that Document. Each sentence is a statement, with the citations
-    in it and right after it.
+    in it and right after it. [1-3] is three citations, one of each number, whether or not there are so many contexts. A
+    range that falls, as [3-1], or has more than 50 numbers, as [1-99], is no citation, and stays in the text.
 
     - The recall of a sentence is 1 if all contexts that it cites, taken together, support it, else 0. Without citations
       it is 0. `citation_recall` is the mean over the answer's sentences.

@@ -9,6 +9,7 @@ from haystack import component
 from haystack_eval_ext._formulas import average_precision
 from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._text import blank
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._items import judged_example, numbered, reference_texts
@@ -124,7 +125,7 @@ class ContextPrecisionEvaluator(JudgedEvaluator):
         answers = reference_texts(row[self._answers])
         if not answers:
             raise UndefinedScore(self._undefined_reason)
-        contexts = [context for context in row["contexts"] if context.strip()]
+        contexts = [context for context in row["contexts"] if not blank(context)]
         if not contexts:
             return Judged(0.0, {"useful_contexts": []})
         data = {"question": row["questions"], "answers": answers}

@@ -9,6 +9,7 @@ from haystack import component
 from haystack_eval_ext._formulas import share
 from haystack_eval_ext._scores import OnUndefined, UndefinedScore
 from haystack_eval_ext._sentences import sentences
+from haystack_eval_ext._text import blank
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._items import judged_example, numbered, reference_texts
@@ -21,8 +22,9 @@ class ContextRecallEvaluator(JudgedEvaluator):
     Scores how much of the reference the retrieved contexts hold. From 0 to 1, higher is better.
 
     The score is the number of the reference's sentences that the judge attributes to the contexts, divided by the
-    number of its sentences. Of several references the best one counts. Without a reference that has a sentence the
-    score is undefined. Without contexts it is 0, and no call is made.
+    number of its sentences. Of several references the best one counts: if one of them could not be judged, the row
+    failed, unless another one has 1. Without a reference that has a sentence the score is undefined. Without contexts
+    it is 0, and no call is made.
 
     Calls per row: one for each different reference.
 
@@ -104,7 +106,7 @@ class ContextRecallEvaluator(JudgedEvaluator):
         return data, {"verdicts": judged_example(outputs, "statement_scores", statements)}
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
-        contexts = [context for context in row["contexts"] if context.strip()]
+        contexts = [context for context in row["contexts"] if not blank(context)]
         references = {
             text: found for text in reference_texts(row["ground_truth_answers"]) if (found := sentences(text))
         }
@@ -120,9 +122,13 @@ class ContextRecallEvaluator(JudgedEvaluator):
             attributed = [int(verdict) for verdict in verdicts.labels.values()]
             return Judged(share(attributed), _details(text, statements, attributed, verdicts.agreement))
 
-        judged = await ask.together(*(judge(text, statements) for text, statements in references.items()))
+        judged = await ask.settled(*(judge(text, statements) for text, statements in references.items()))
+        failed = [one for one in judged if isinstance(one, BaseException)]
         # The first one of those that are equally good.
-        return max(judged, key=lambda one: one.score)
+        best = max((one for one in judged if isinstance(one, Judged)), key=lambda one: one.score, default=None)
+        if best is None or (failed and best.score < 1):
+            raise failed[0]
+        return best
 
 
 def _details(text: str, statements: list[str], scores: list[int], agreement: float | None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from haystack import component
 from haystack_eval_ext._formulas import share
 from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._text import blank
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._forms import Form
@@ -130,9 +131,9 @@ class ContextRelevanceEvaluator(JudgedEvaluator):
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         question = row["questions"]
-        if not question.strip():
+        if blank(question):
             raise UndefinedScore(self._undefined_reason)
-        places = [number for number, context in enumerate(row["contexts"]) if context.strip()]
+        places = [number for number, context in enumerate(row["contexts"]) if not blank(context)]
         contexts = numbered("c", [row["contexts"][place] for place in places])
         if not contexts:
             return Judged(0.0, {**self._empty_details, "relevant_contexts": [0] * len(row["contexts"]), "share": 0.0})

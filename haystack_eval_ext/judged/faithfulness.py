@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faithfulness. Source: Es et al., RAGAS: Automated Evaluation of Retrieval Augmented Generation, EACL 2024."""
 
+from collections.abc import Mapping
+from itertools import product
 from typing import Any, Literal
 
 from haystack import component
@@ -10,6 +12,7 @@ from haystack_eval_ext._formulas import share
 from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined, UndefinedScore
 from haystack_eval_ext._sentences import sentences
+from haystack_eval_ext._text import blank, normalize, sendable, words
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
@@ -17,15 +20,42 @@ from haystack_eval_ext.judged._items import example_texts, judged_example, numbe
 from haystack_eval_ext.judged._policy import JudgePolicy
 
 
-def _stock_scores(value: Any) -> list[Any] | None:
-    """The verdicts of a reply in the form of Haystack's own evaluator, one for each statement that it repeats."""
+def _from_stock_form(value: Any, asked: Mapping[str, str], whole: bool) -> Any:
+    """The verdicts of a reply in the form of Haystack's own evaluator, which repeats the statements, with their ids."""
     if not isinstance(value, dict) or not {"statements", "statement_scores"} <= value.keys():
-        return None
+        return value
     statements, scores = value["statements"], value["statement_scores"]
     if not isinstance(statements, list) or not isinstance(scores, list) or len(statements) != len(scores):
         msg = "'statements' and 'statement_scores' were not two lists of equal length"
         raise ReplyError(msg)
-    return scores
+    named = [_in_one_form(statement) for statement in statements]
+    texts = {name: _in_one_form(statement) for name, statement in asked.items()}
+    if whole and not (named and set(named) <= set(texts.values())):
+        return _in_order(named, scores, texts)
+    entries = []
+    for text in dict.fromkeys(texts.values()):
+        names = [name for name, one in texts.items() if one == text]
+        verdicts = [score for one, score in zip(named, scores, strict=True) if one == text]
+        # Verdicts on a text that stands there more than once are in order, or hold for all of its places.
+        pairs = zip(names, verdicts, strict=True) if len(names) == len(verdicts) else product(names, verdicts)
+        entries += [{"id": name, "verdict": verdict} for name, verdict in pairs]
+    return entries
+
+
+def _in_order(named: list[Any], scores: list[Any], texts: dict[str, Any]) -> list[dict[str, Any]]:
+    """The verdicts by their places, where a judge puts statements in words of its own."""
+    if len(scores) != len(texts):
+        msg = f"it had {len(scores)} verdicts, but {len(texts)} were asked for, one for each id"
+        raise ReplyError(msg)
+    if any(one != text and one in texts.values() for one, text in zip(named, texts.values(), strict=True)):
+        msg = "its statements were neither those asked about nor in their order"
+        raise ReplyError(msg)
+    return [{"id": name, "verdict": score} for name, score in zip(texts, scores, strict=True)]
+
+
+def _in_one_form(statement: Any) -> str | None:
+    """Its words alone; what services refuse was replaced before it was sent."""
+    return " ".join(words(normalize(sendable(statement)))) if isinstance(statement, str) else None
 
 
 @component
@@ -40,8 +70,9 @@ class FaithfulnessEvaluator(JudgedEvaluator):
     Every sentence counts, also one that claims nothing, such as "Hope this helps!" or a question back: no context
     supports it, and it lowers the score. ``statements="extracted"`` leaves such sentences out.
 
-    A reply in the form of Haystack's own evaluator is read if it has a verdict for each of the statements asked about,
-    in their order; else it is asked for again.
+    A reply in the form of Haystack's own evaluator is read by the statements that it repeats, in any order; case, white
+    space and punctuation are free. If it puts some in words of its own, their order counts, provided there are as many
+    as were asked about and none stands in the place of another; else it is asked for again.
 
     Calls per row: one, with the answer's sentences as its statements; two with ``statements="extracted"``, where the
     judge first breaks the answer into short statements that can be understood alone.
@@ -129,8 +160,8 @@ class FaithfulnessEvaluator(JudgedEvaluator):
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         question, answer = row["questions"], row["predicted_answers"]
-        contexts = [context for context in row["contexts"] if context.strip()]
-        if self.statements == "extracted" and contexts and answer.strip():
+        contexts = [context for context in row["contexts"] if not blank(context)]
+        if self.statements == "extracted" and contexts and not blank(answer):
             statements = await statements_of(ask, question, answer, self.language)
         else:
             statements = sentences(answer)
@@ -140,7 +171,7 @@ class FaithfulnessEvaluator(JudgedEvaluator):
             return Judged(0.0, {"statements": statements, "statement_scores": [0] * len(statements)})
         data = {"question": question, "answer": answer, "contexts": numbered("c", contexts)}
         items = numbered("s", statements)
-        verdicts = await ask.verdicts(self._prompt, data, "statements", items, in_order=_stock_scores)
+        verdicts = await ask.verdicts(self._prompt, data, "statements", items, translate=_from_stock_form)
         supported = [int(verdict) for verdict in verdicts.labels.values()]
         details: dict[str, Any] = {"statements": statements, "statement_scores": supported}
         if verdicts.agreement is not None:

@@ -22,7 +22,7 @@ from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._forms import Form, object_schema
 from haystack_eval_ext.judged._items import read_examples
 from haystack_eval_ext.judged._llm_inputs import as_json, check_name, read_inputs, socket_of
-from haystack_eval_ext.judged._llm_outputs import Choices, Output, Typed, read_outputs
+from haystack_eval_ext.judged._llm_outputs import Choices, Output, Typed, key_of, read_outputs
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._prompts import Prompt, check_instructions, languages, own_prompt
 
@@ -112,12 +112,14 @@ class LLMEvaluator(JudgedEvaluator):
         :param chat_generator: The judge: any ChatGenerator. None: OpenAI's, with the key in OPENAI_API_KEY.
         :param output_values: What outputs may be, by name: a list of the possible values (words, numbers, or True and
             False), bounds (``{"minimum": 0, "maximum": 10}``), or one of "text", "texts", "number", "boolean". An
-            output that is not named may be anything but an object.
+            output that is not named may be anything, but for a judge that is told a JSON schema, which has no room
+            for objects in it.
         :param score_output: The output that is the score; None: there is no score. If output_values does not say what
             it may be, it is a number from 0 to 1.
         :param score_values: The number from 0 to 1 of each listed value of score_output, such as
             ``{"pass": 1, "fail": 0}``; None as number: no score, as ``on_undefined`` says. May be left out if all
-            values are numbers: then the lowest is 0 and the highest 1.
+            values are numbers: then the lowest is 0 and the highest 1. In YAML and JSON, whose keys are texts, numbers
+            and flags stand there as JSON writes them: ``{"true": 1, "false": 0}``.
         :param language: Language of what surrounds the instructions, "en" or "ja".
         :param policy: How to ask: limits, retries, cache, votes, budget. None: the defaults of JudgePolicy.
         :param on_undefined: What a row counts as whose verdict has no score: "zero", "nan" (left out of the mean) or
@@ -134,11 +136,12 @@ class LLMEvaluator(JudgedEvaluator):
         self.outputs = outputs
         self.output_values = output_values
         self.score_output = score_output
-        self.score_values = score_values
         self._has_score = score_output is not None
         if not self._has_score:
             self._undefined_reason = "no score_output is named"
         self._outputs = read_outputs(outputs, output_values, score_output, score_values)
+        scored = self._outputs.get(score_output or "")
+        self.score_values = scored.scores if isinstance(scored, Choices) else None
         # No super(): the decorator rebuilds the class.
         JudgedEvaluator.__init__(
             self,
@@ -156,12 +159,15 @@ class LLMEvaluator(JudgedEvaluator):
         """
         Serialize the component.
 
-        :returns: Haystack's dictionary form; the types of the inputs stand there by their names.
+        :returns: Haystack's dictionary form; the types of the inputs stand there by their names, all keys are texts.
         """
         data = JudgedEvaluator.to_dict(self)
-        # A subclass may have no such parameter.
-        if "inputs" in data["init_parameters"]:
-            data["init_parameters"]["inputs"] = [[name, serialize_type(kind)] for name, kind in self.inputs]
+        parameters = data["init_parameters"]
+        # A subclass may have no such parameters.
+        if "inputs" in parameters:
+            parameters["inputs"] = [[name, serialize_type(kind)] for name, kind in self.inputs]
+        if parameters.get("score_values") is not None:
+            parameters["score_values"] = {key_of(choice): score for choice, score in parameters["score_values"].items()}
         return data
 
     def _make_prompt(self) -> Prompt:

@@ -21,7 +21,7 @@ from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined, aggregate, check_on_undefined, report_failed, report_undefined
 from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext._serialization import Serialized
-from haystack_eval_ext._text import sendable
+from haystack_eval_ext._text import blank, sendable
 from haystack_eval_ext.judged._nli import EntailmentModel, Pair
 from haystack_eval_ext.judged._sockets import judged_rows
 
@@ -170,7 +170,7 @@ class NLIFaithfulnessEvaluator(LoadedOnce, Serialized):
         statements = [sentences(row["predicted_answers"]) for row in rows]
         undefined = np.array([not row for row in statements], dtype=np.bool_)
         report_undefined(undefined, self.on_undefined, metric=name, reason="the answer has no statements")
-        sources = [[context for context in row["contexts"] if context.strip()] for row in rows]
+        sources = [[context for context in row["contexts"] if not blank(context)] for row in rows]
         probabilities = self._probabilities(statements, sources)
         failed = np.array([any(map(math.isnan, row)) for row in probabilities], dtype=np.bool_)
         report_failed(failed, metric=name, reason="the model gave no finite number")

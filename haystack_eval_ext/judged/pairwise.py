@@ -11,6 +11,7 @@ from haystack_eval_ext._formulas import share
 from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined
+from haystack_eval_ext._text import blank
 from haystack_eval_ext.judged._ask import Ask, Verdicts
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._items import shown
@@ -127,7 +128,7 @@ class PairwiseEvaluator(JudgedEvaluator):
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         predicted, other = row["predicted_answers"], row["other_answers"]
-        if predicted.strip() == other.strip():
+        if predicted.strip() == other.strip() or (blank(predicted) and blank(other)):
             return Judged(_SCORES["tie"], {"winner": "tie", "verdicts": [], "consistent": None})
         data = shown(row, ("questions", *self._evidence))
         orders = await ask.together(

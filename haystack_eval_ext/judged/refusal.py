@@ -10,6 +10,7 @@ from haystack import component
 from haystack_eval_ext._formulas import share
 from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._text import blank
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._items import example_verdict
@@ -116,7 +117,7 @@ class RefusalEvaluator(JudgedEvaluator):
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         answer = row["predicted_answers"]
-        if not answer.strip() or (self.score_by == "decision" and row["answerable"] is None):
+        if blank(answer) or (self.score_by == "decision" and row["answerable"] is None):
             raise UndefinedScore(self._undefined_reason)
         verdicts = await ask.verdicts(self._prompt, {"question": row["questions"]}, "answers", {"a1": answer})
         declines = int(verdicts.labels["a1"])

@@ -11,6 +11,7 @@ from haystack import component
 from haystack_eval_ext._parameters import check_choice, check_flag
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._text import blank
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
@@ -169,7 +170,7 @@ class RubricEvaluator(JudgedEvaluator):
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         data = shown(row, self._inputs)
-        if not data.get("answer", " - ").strip() or not any(map(_has_text, data.values())):
+        if blank(data.get("answer", " - ")) or not any(map(_has_text, data.values())):
             raise UndefinedScore(self._undefined_reason)
         grades = await ask.votes(self._prompt, data, self._form())
         levels = [grade.level for grade in grades]
@@ -200,7 +201,7 @@ class RubricEvaluator(JudgedEvaluator):
 
 def _has_text(value: str | dict[str, str]) -> bool:
     # Of contexts and references only those with text are shown.
-    return bool(value.strip() if isinstance(value, str) else value)
+    return not blank(value) if isinstance(value, str) else bool(value)
 
 
 def _check_criteria(criteria: Any, rubric: Any) -> None:

@@ -50,7 +50,7 @@ def override(text: str, overrides: Mapping[str, Any], name: str) -> str:
     :param text: The pipeline's YAML.
     :param overrides: Values by "component.parameter"; further dots reach into a parameter that is a mapping, or into
         the init parameters of one that is an object, such as a document store. A text is read as a YAML scalar, or as a
-        list or mapping in brackets: "5" is a number, "'5'" a text, "null" None. Where the file has a text, it stays one.
+        list or mapping in brackets: "5" is a number, "'5'" a text, "null" None. What is a text in the file stays one.
     :param name: The file's name, for messages.
     :returns: The changed YAML.
     :raises TargetError: If there is no such component, or a text is not YAML.
