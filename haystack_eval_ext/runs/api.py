@@ -40,14 +40,14 @@ from haystack_eval_ext.runs._agreement import Agreement
 from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs._people import agree
 from haystack_eval_ext.runs._rescoring import evaluate_again, rejudged
-from haystack_eval_ext.runs._run_files import MANIFEST, check_folder
+from haystack_eval_ext.runs._run_folder import MANIFEST, check_folder
 from haystack_eval_ext.runs.comparison import Comparison, ComparisonError, ScoredRun
 from haystack_eval_ext.runs.dataset import Dataset, read_dataset
 from haystack_eval_ext.runs.evaluation import evaluate_pipeline
 from haystack_eval_ext.runs.gate import Condition, GateResult, exit_code, overall_outcome
-from haystack_eval_ext.runs.judging import JudgeSettings
+from haystack_eval_ext.runs.judging import JudgeSettings, prepare_judges
 from haystack_eval_ext.runs.making import make_run
-from haystack_eval_ext.runs.rag import RagOptions, evaluate_rag, open_target
+from haystack_eval_ext.runs.rag import RagOptions, evaluate_rag
 from haystack_eval_ext.runs.run import EvaluationRun, RunFileError, load_run
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ def evaluate(
     :param label_field: Where bare keys of a data file go, as in `read_dataset`.
     :param lower_is_better: Metrics of which a higher score is worse, beside those whose class says so.
     :param judge: Budgets, cache and generator of all judges for this run; None leaves to each what it says itself.
+        They are prepared before the first is asked, so that a missing key of the last costs nothing.
     :returns: The run.
     :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores.
     :raises RunFileError: If the folder holds something else.
@@ -114,6 +115,7 @@ def evaluate(
     source = _source(data, label_field)
     called = name or (folder.name if folder is not None else None)
     with opened(evaluators, judge) as pipeline:
+        prepare_judges(pipeline)
         if isinstance(source, Dataset):
             evaluation = evaluate_pipeline(pipeline, source, mapping)
             called = called or os.path.basename(source.path)
@@ -160,11 +162,19 @@ def run_rag(
     :raises RunFileError: If the folder holds something else.
     :raises ValueError: If the data or an option is wrong.
     """
-    dataset = data if isinstance(data, Dataset) else read_dataset(data, label_field=label_field)
-    settings = judge or JudgeSettings(progress_bar=options.get("progress", True))
-    with opened(evaluators, settings) as pipeline:
-        target = open_target(rag, overrides=overrides, index=index, documents=documents)
-        return evaluate_rag(pipeline, dataset, target, out=out, name=name, **options)
+    return evaluate_rag(
+        evaluators,
+        data,
+        rag,
+        out=out,
+        name=name,
+        judge=judge,
+        index=index,
+        documents=documents,
+        overrides=overrides,
+        label_field=label_field,
+        **options,
+    )
 
 
 def compare(
