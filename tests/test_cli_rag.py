@@ -21,6 +21,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 from typer.testing import CliRunner
 
+from haystack_eval_ext._cli.rag import in_options
 from haystack_eval_ext._resources import pipeline_path
 from haystack_eval_ext.cli import app
 from haystack_eval_ext.runs.api import load_run
@@ -224,14 +225,15 @@ def test_an_unfinished_run_goes_on(folder: Path) -> None:
     BROKEN.add("Question 6:")
     code, out, err = call(f"{line} --max-failures 0")
     assert (code, out) == (2, "")
-    assert "Start again with the same folder" in err
+    assert "start again with the same folder, and with --retry-failed" in err
+    assert "or with a higher --max-failures" in err
     assert SECRET not in err
     assert not (folder / "run" / "manifest.json").exists()
     for other in ("check run --fail-if 'recall < 1'", "compare run run", "baseline run -o b.json"):
         assert call(other)[0] == 2
         assert "run holds a run that is not finished" in call(other)[2]
     BROKEN.clear()
-    kept = [json.loads(line) for line in (folder / "run" / "rows.jsonl").read_text("utf-8").splitlines()]
+    kept = [json.loads(line) for line in (folder / "run" / "answers.jsonl").read_text("utf-8").splitlines()]
     assert [row["id"] for row in kept] == [f"q{number}" for number in range(7)]
     ASKED.clear()
     good(f"{line} --retry-failed")
@@ -290,6 +292,67 @@ def test_an_empty_store_is_no_recall_of_0(folder: Path) -> None:
     assert not (folder / "run").exists()
 
 
+def test_a_run_that_cannot_begin_costs_neither_money_nor_the_run_before(folder: Path) -> None:
+    line = "run rag_diagnosis --data questions.jsonl --rag test_cli_rag:flaky --out run"
+    good(line)
+    before = {path.name: path.read_bytes() for path in (folder / "run").iterdir()}
+    ASKED.clear()
+    for options, message in {
+        "": "replace it (--force)",
+        "--force --timeout -3": "--timeout must be",
+        "--force --isolate": "Leave --isolate out",
+        "--force --set a.b=1": "--set changes a pipeline's YAML",
+        "--force --map anser=llm.replies": "--map names sockets",
+    }.items():
+        code, out, err = call(f"{line} {options}")
+        assert (code, out) == (2, ""), err
+        assert message in err
+        assert {path.name: path.read_bytes() for path in (folder / "run").iterdir()} == before
+    (folder / "run" / ".manifest.json.swp").touch()
+    assert "holds a run already" in call(line)[2]
+    assert ASKED == []
+    code, _, err = call("run -m R@5 --data questions.jsonl --rag test_cli_rag:flaky --sample 4 --out run")
+    assert (code, ASKED) == (2, [])
+
+
+def test_budgets_say_that_they_bound_the_judges_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    out = good("run --help")
+    for text in ("Calls of the judges at most", "Tokens of the judges at most", "Cost of the judges at most"):
+        assert text in out
+    assert "not of --rag" in out
+
+
+def test_the_library_is_told_in_options() -> None:
+    for message, told in {
+        'Name one: mapping={"outputs": {"answers": ["llm.replies"]}}.': "Name one: --map answers=llm.replies.",
+        "mapping: inputs.lang is neither": "--map lang is neither",
+        "with retry_failed, which asks the failed ones again, or with a higher max_failures.": "with --retry-failed, "
+        "which asks the failed ones again, or with a higher --max-failures.",
+        "3 of 4 rows failed, more than max_failures=2.": "3 of 4 rows failed, more than --max-failures 2.",
+        "overrides: the pipeline has no component 'a'": "--set: the pipeline has no component 'a'",
+        "index and documents belong together: x": "--index and --documents belong together: x",
+        "stratify goes with sample: say": "--stratify goes with --sample: say",
+        "isolate copies pipelines, but f is a function. Leave isolate out.": "--isolate copies pipelines, but f is a "
+        "function. Leave --isolate out.",
+        # Users' own names stay.
+        "llm has no input 'sample'": "llm has no input 'sample'",
+        "my.yaml: outputs.timeout must be": "my.yaml: outputs.timeout must be",
+    }.items():
+        assert in_options(message) == told
+
+
+def test_what_lies_between_answers_and_what_they_took_is_printed(folder: Path) -> None:
+    BROKEN.add("Question 3:")
+    out = good("run -m R@5 --data questions.jsonl --rag test_cli_rag:flaky --repeats 2 --sample 12 --out run")
+    (line,) = [line for line in out.splitlines() if line.startswith("ranking.R@5")]
+    assert line.split()[1:] == ["0.1818", "12", "0", "1", "1", "0.0000"]
+    assert "q3 (2 of 2 answers)" in out
+    assert "RAG pipeline: 24 answers in" in out
+    assert "sample 12; seed 0" in out
+    assert "Spread" not in good("run -m R@5 --data questions.jsonl --rag test_cli_rag:flaky")
+
+
 Q = "run rag_diagnosis --data questions.jsonl --out out"
 WRONG: list[tuple[str, list[str]]] = [
     (f"{Q} --rag absent.yaml", ["absent.yaml", "cannot be read"]),
@@ -320,12 +383,12 @@ WRONG: list[tuple[str, list[str]]] = [
     (f"{Q} --rag rag_pipelines:rag --concurrency 0", ["--concurrency", "--help"]),
     (f"{Q} --rag rag_pipelines:rag --repeats 0", ["--repeats", "--help"]),
     (f"{Q} --rag rag_pipelines:rag --sample 100", ["sample", "12"]),
-    (f"{Q} --rag rag_pipelines:rag --stratify tag", ["stratify goes with sample"]),
+    (f"{Q} --rag rag_pipelines:rag --stratify tag", ["--stratify goes with --sample"]),
     (f"{Q} --rag rag_pipelines:rag --sample 3 --stratify language", ["language"]),
-    (f"{Q} --rag rag_pipelines:rag --timeout 0", ["timeout must be a number of seconds above 0"]),
+    (f"{Q} --rag rag_pipelines:rag --timeout 0", ["--timeout must be a number of seconds above 0"]),
     (f"{Q} --rag test_cli_rag:flaky --isolate", ["isolate", "function"]),
-    (f"{Q} --rag rag.yaml --index index.yaml", ["index and documents belong together"]),
-    (f"{Q} --rag rag.yaml --documents documents", ["index and documents belong together"]),
+    (f"{Q} --rag rag.yaml --index index.yaml", ["--index and --documents belong together"]),
+    (f"{Q} --rag rag.yaml --documents documents", ["--index and --documents belong together"]),
     (f"{Q} --rag rag.yaml --index absent.yaml --documents documents", ["absent.yaml"]),
     (f"{Q} --rag rag.yaml --index index.yaml --documents absent", ["'absent' is no folder"]),
     (f"{Q} --rag rag.yaml --index index.yaml --documents no_documents", ["'no_documents' holds no files"]),
@@ -360,6 +423,6 @@ def test_wrong_use_is_one_line_and_exit_code_2(line: str, parts: list[str], fold
     left = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
     begun = {path for path in left if path.parent == folder / "out"}
     # A run that began is one that can go on.
-    assert {path.name for path in begun} <= {"harness.json", "rows.jsonl"}
+    assert {path.name for path in begun} <= {"harness.json", "answers.jsonl"}
     assert {path: left[path] for path in left.keys() - begun} == before
     assert ASKED == []

@@ -37,7 +37,7 @@ def whole_lines(file: Path) -> list[bytes]:
 
 
 def check_kills(folder: Path, kills: int, questions: int, seed: int) -> None:
-    rows, calls = folder / "run" / "rows.jsonl", folder / "calls"
+    rows, calls = folder / "run" / "answers.jsonl", folder / "calls"
     chance = random.Random(seed)
     kept: list[bytes] = []
     killed = 0

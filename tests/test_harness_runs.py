@@ -30,6 +30,7 @@ from haystack_eval_ext.runs.records import (
     stage_datasets,
     stage_names,
 )
+from haystack_eval_ext.runs.run import RunFileError
 from rag_pipelines import SECRET, Sleeper, answer_question, dataset, hybrid, rag, super_component
 
 
@@ -38,7 +39,7 @@ def ask(target: Any, data: Dataset, **options: Any) -> list[dict[str, Any]]:
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "rows.jsonl").read_text("utf-8").splitlines()]
+    return [json.loads(line) for line in (folder / "answers.jsonl").read_text("utf-8").splitlines()]
 
 
 def by_hand(pipeline: Pipeline, data: Dataset) -> list[tuple[str, list[str]]]:
@@ -250,13 +251,13 @@ def test_another_run_is_not_gone_on_with(
     tmp_path: Path, change: Callable[[Dataset], None], options: dict[str, Any], named: str
 ) -> None:
     ask(rag(), dataset(5), out=tmp_path / "run")
-    before = (tmp_path / "run" / "rows.jsonl").read_bytes()
+    before = (tmp_path / "run" / "answers.jsonl").read_bytes()
     data = dataset(5)
     change(data)
     make = options.pop("target", rag)
     with pytest.raises(HarnessError, match=named):
         ask(make(), data, out=tmp_path / "run", **options)
-    assert (tmp_path / "run" / "rows.jsonl").read_bytes() == before
+    assert (tmp_path / "run" / "answers.jsonl").read_bytes() == before
 
 
 def test_labels_order_and_speed_may_change(tmp_path: Path) -> None:
@@ -274,7 +275,7 @@ def test_a_torn_last_line_is_repaired(tmp_path: Path, kept: int) -> None:
     sleeper = Sleeper(0.0)
     pipeline = rag(sleeper)
     ask(pipeline, dataset(6), out=tmp_path / "run")
-    file = tmp_path / "run" / "rows.jsonl"
+    file = tmp_path / "run" / "answers.jsonl"
     data = file.read_bytes()
     last = data.splitlines(keepends=True)[-1]
     file.write_bytes(data[: -len(last)] + last[:kept])
@@ -284,14 +285,20 @@ def test_a_torn_last_line_is_repaired(tmp_path: Path, kept: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "spoil", [b"{}\n", b"not JSON\n", b"\x00\x00\n", None], ids=["empty", "text", "zeros", "twice"]
+    "spoil",
+    [b"{}\n", b"not JSON\n", b"\x00\x00\n", None, b'"documents": 5', b'"error": "boom"', b'"stages": [1]'],
+    ids=["empty", "text", "zeros", "twice", "documents", "error", "stages"],
 )
 def test_a_line_that_is_no_row_is_named(tmp_path: Path, spoil: bytes | None) -> None:
     ask(rag(), dataset(3), out=tmp_path / "run")
-    file = tmp_path / "run" / "rows.jsonl"
+    file = tmp_path / "run" / "answers.jsonl"
     data = file.read_bytes()
-    file.write_bytes(data + (spoil or data.splitlines(keepends=True)[0]))
-    with pytest.raises(HarnessError, match=r"rows.jsonl:4 is no row of this run, or one twice"):
+    first = data.splitlines(keepends=True)[0]
+    if spoil is not None and spoil.startswith(b'"'):
+        entries = json.loads(first) | json.loads(b"{%s}" % spoil) | {"id": "another"}
+        spoil = json.dumps(entries).encode() + b"\n"
+    file.write_bytes(data + (spoil or first))
+    with pytest.raises(HarnessError, match=r"answers.jsonl:4 is no row of this run, or one twice"):
         ask(rag(), dataset(3), out=tmp_path / "run")
 
 
@@ -317,15 +324,30 @@ def test_two_runs_into_one_folder_are_refused(tmp_path: Path) -> None:
 
 
 def test_foreign_folders_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "rows.jsonl").write_text("{}\n")
-    with pytest.raises(HarnessError, match=r"holds rows.jsonl without harness.json"):
-        ask(rag(), dataset(1), out=tmp_path)
-    (tmp_path / "harness.json").write_text("nothing")
-    with pytest.raises(HarnessError, match=r"is not the harness.json of a run"):
-        ask(rag(), dataset(1), out=tmp_path)
+    for number, (name, text) in enumerate(
+        {
+            "answers.jsonl": "{}\n",
+            "harness.json": "{}",
+            "manifest.json": "{}",
+            "rows.jsonl": "",
+            "scores.jsonl": "",
+        }.items()
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / name).write_text(text)
+        for replace in (False, True):
+            with pytest.raises(RunFileError, match=f"holds {name} of something else"):
+                ask(rag(), dataset(1), out=folder, replace=replace)
+        assert (folder / name).read_text() == text
+        assert len(list(folder.iterdir())) == 1
     (tmp_path / "file").write_text("")
-    with pytest.raises(HarnessError, match="cannot be written"):
+    with pytest.raises(RunFileError, match="is a file"):
         ask(rag(), dataset(1), out=tmp_path / "file")
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.jpg").touch()
+    with pytest.raises(RunFileError, match="holds no run"):
+        ask(rag(), dataset(1), out=tmp_path / "photos")
 
 
 @component

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of runs: one line for each that is broken, nothing of others written over, nothing half-written."""
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,7 +63,7 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str]] = {
         "another kind",
     ),
     "newer": (edited("manifest.json", lambda text: text.replace('"format": 1', '"format": 9')), "format 9.*Update"),
-    "no metrics": (edited("manifest.json", lambda text: text.replace('"metrics"', '"others"')), "lists as metrics"),
+    "no metrics": (edited("manifest.json", lambda text: text.replace('"metrics"', '"others"')), "lacks 'metrics'"),
     "no name": (edited("manifest.json", lambda text: text.replace('"name": "run"', '"name": 7')), "lacks 'name'"),
     "torn rows": (edited("rows.jsonl", lambda text: text[:-20]), r"rows.jsonl:12: not JSON"),
     "torn scores": (edited("scores.jsonl", lambda text: text[:-20]), r"scores.jsonl:12: not JSON"),
@@ -118,6 +120,88 @@ def test_a_broken_baseline_is_one_line(change: str, tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text(text[: text.index('"rows"')] + change + "}")
     with pytest.raises(RunFileError, match=r"b\.json"):
         EvaluationRun.load(tmp_path / "b.json")
+
+
+Change = Callable[[dict[str, Any]], Any]
+#: What changes a manifest or a row, and what of it is then named.
+MANIFESTS: dict[str, tuple[Change, str]] = {
+    "no time": (lambda manifest: manifest.pop("created"), "'created'"),
+    "time": (lambda manifest: manifest.update(created=7), "'created'"),
+    "versions": (lambda manifest: manifest.update(versions=[1]), "'versions'"),
+    "metrics": (lambda manifest: manifest.update(metrics=[]), "'metrics'"),
+    "no metrics": (lambda manifest: manifest.update(metrics={}), "'metrics'"),
+    "texts": (lambda manifest: manifest.update(texts="yes"), "'texts'"),
+    "fingerprint": (lambda manifest: manifest["data"].update(question_fingerprint=[1]), "'data'"),
+    "judge": (lambda manifest: manifest["metrics"]["exact"].update(judge=5), "another form"),
+    "models": (
+        lambda manifest: manifest["metrics"]["exact"].update(judge={"generator": "g", "model": [1], "models": 5}),
+        "another form",
+    ),
+    "parameters": (lambda manifest: manifest["metrics"]["exact"].update(parameters=[["a", 1, 2]]), "another form"),
+}
+OF_RUNS: dict[str, tuple[Change, str]] = {
+    "pipelines": (lambda manifest: manifest.update(pipelines=["x"]), "'pipelines'"),
+    "usage": (lambda manifest: manifest.update(usage={"a": 1}), "'usage'"),
+    "diagnoses": (lambda manifest: manifest.update(diagnoses={"a": {"labels": ["x"]}}), "'diagnoses'"),
+    "warnings": (lambda manifest: manifest.update(warnings=[1]), "'warnings'"),
+    "spread": (lambda manifest: manifest.update(spread={"a": "x"}), "'spread'"),
+    "rag usage": (lambda manifest: manifest.update(rag_usage={"tokens": {"m": 1}}), "'rag_usage'"),
+}
+ROWS: dict[str, tuple[Change, str]] = {
+    "cluster": (lambda row: row.update(cluster=[1]), "'cluster'"),
+    "tags": (lambda row: row.update(tags=5), "'tags'"),
+    "status": (lambda row: row.update(status="fine"), "'status'"),
+    "status of one": (lambda row: row.update(status="ok"), "'status'"),
+    "error": (lambda row: row.update(status="error", error="boom"), "'(status|error)'"),
+    "documents": (lambda row: row.update(documents="abc"), "'documents'"),
+    "document": (lambda row: row.update(documents=[5]), "'documents'"),
+    "contexts": (lambda row: row.update(contexts=5), "'contexts'"),
+    "answer": (lambda row: row.update(answer=5), "'answer'"),
+    "columns": (lambda row: row.update(columns=[1]), "'columns'"),
+    "labels": (lambda row: row.update(relevant_documents="x"), "'relevant_documents'"),
+    "stages": (lambda row: row.update(stages=[1]), "'stages'"),
+    "tokens": (lambda row: row.update(tokens=3), "'tokens'"),
+    "fingerprint": (lambda row: row.update(fingerprint=[1]), "row 2 has no id"),
+    "repeat": (lambda row: row.update(repeat=10**9), "row 2 has no id"),
+}
+
+
+@pytest.mark.parametrize("name", [*MANIFESTS, *OF_RUNS])
+def test_a_manifest_of_another_form_is_one_line(name: str, tmp_path: Path) -> None:
+    run = api.evaluate(evaluators(), data(), out=tmp_path / "run")
+    run.baseline(tmp_path / "run" / "baseline.json")
+    change, expected = (MANIFESTS | OF_RUNS)[name]
+    for file in ("manifest.json", "baseline.json") if name in MANIFESTS else ("manifest.json",):
+        path = tmp_path / "run" / file
+        manifest = json.loads(path.read_text("utf-8"))
+        change(manifest)
+        path.write_text(json.dumps(manifest), encoding="utf-8")
+        with pytest.raises(RunFileError, match=expected) as error:
+            EvaluationRun.load(path)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_of_another_form_are_one_line(name: str, tmp_path: Path) -> None:
+    api.evaluate(evaluators(), data(), out=tmp_path / "run")
+    change, expected = ROWS[name]
+    path = tmp_path / "run" / "rows.jsonl"
+    found = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    change(found[1])
+    path.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    with pytest.raises(RunFileError, match=expected) as error:
+        EvaluationRun.load(tmp_path / "run")
+    assert "\n" not in str(error.value)
+    assert SECRET not in str(error.value)
+
+
+@pytest.mark.parametrize("score", ["true", '"0.5"', "[1]", "1" + "0" * 400])
+def test_scores_that_are_none_are_one_line(score: str, tmp_path: Path) -> None:
+    api.evaluate(evaluators(), data(), out=tmp_path / "run")
+    path = tmp_path / "run" / "scores.jsonl"
+    path.write_text(path.read_text("utf-8").replace("1.0", score, 1), encoding="utf-8")
+    with pytest.raises(RunFileError, match=r"scores.jsonl"):
+        EvaluationRun.load(tmp_path / "run")
 
 
 # --- places that must not be written to ----------------------------------------------------------------------------

@@ -5,19 +5,35 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
 import pytest
 from haystack import Document, Pipeline, component
+from haystack.components.embedders import MockDocumentEmbedder
 from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.joiners import DocumentJoiner
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-from haystack_eval_ext import AnswerTokenF1Evaluator, DocumentRecallEvaluator, FaithfulnessEvaluator, JudgePolicy
+from haystack_eval_ext import (
+    AnswerRelevancyEvaluator,
+    AnswerTokenF1Evaluator,
+    DocumentRankingEvaluator,
+    DocumentRecallEvaluator,
+    FaithfulnessEvaluator,
+    JudgePolicy,
+)
 from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs import rag as rag_module
+from haystack_eval_ext.runs._corpus import corpus_of
+from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs.api import ComparisonError, JudgeSettings
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.evaluation import EvaluationError
-from rag_pipelines import SECRET, dataset, hybrid, rag, reply
+from haystack_eval_ext.runs.targets import as_target
+from rag_pipelines import SECRET, Sleeper, dataset, filled_store, hybrid, indexing, rag, reply
 
 
 def recall() -> dict[str, Any]:
@@ -159,6 +175,343 @@ def test_stages_are_scored_by_evaluators_that_no_yaml_can_hold() -> None:
         assert (run.scores["dense/count"], run.scores["ranker/count"], run.scores["count"]) == (6.0, 3.0, 3.0)
 
 
+# --- what questions and stages lack --------------------------------------------------------------------------------
+
+
+def test_a_sample_is_the_same_questions_when_it_is_scored_again(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"sample": 5, "progress": False}
+    run = api.run_rag(recall(), dataset(30), rag(), out=tmp_path / "run", **options)
+    again = api.evaluate(recall(), tmp_path / "run", name="again")
+    assert run.manifest["data"] == again.manifest["data"]
+    assert run.manifest["data"]["questions"] == len(run.ids) == 5
+    assert api.compare(run, again).metrics["recall"].difference.mean == 0
+    other = api.run_rag(recall(), dataset(30), rag(), seed=1, name="other", **options)
+    with pytest.raises(ComparisonError, match="uestions"):
+        api.compare(run, other)
+    # The same questions with another label are other data, those that were not asked are none.
+    rows = [row | {"relevant_documents": [Document(id="else")]} for row in dataset(30).rows]
+    asked, others = set(run.ids), dataset(30).rows
+    for relabelled, equal in ((asked, False), (set(dataset(30).ids) - asked, True)):
+        mixed = [new if new["id"] in relabelled else old for new, old in zip(rows, others, strict=True)]
+        found = api.run_rag(recall(), Dataset("questions.jsonl", mixed), rag(), **options)
+        assert (found.manifest["data"] == run.manifest["data"]) == equal
+
+
+def test_questions_that_failed_are_in_the_diagnosis(tmp_path: Path) -> None:
+    run = api.run_rag("rag_diagnosis", dataset(10, failing=(1, 2, 3, 4)), rag(), out=tmp_path / "run", progress=False)
+    for each in (run, api.evaluate("rag_diagnosis", tmp_path / "run")):
+        found = each.manifest["diagnoses"]["diagnosis"]
+        assert (sum(found["counts"].values()), found["counts"]["unknown"]) == (10, 4)
+        assert list(found["labels"]) == list(found["reasons"]) == run.ids
+        assert found["labels"]["q3"] == "unknown"
+        assert found["reasons"]["q3"].startswith("no diagnosis: the question failed with RuntimeError in llm")
+        assert SECRET not in str(found)
+        assert found["labels"]["q5"] != "unknown"
+
+
+@component
+class Web:
+    """Searches elsewhere: its documents have no file."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str) -> dict[str, Any]:
+        """
+        Search.
+
+        :param query: The query.
+        :returns: One document.
+        """
+        return {"documents": [Document(id="web", content=query)]}
+
+
+def test_a_stage_that_cannot_be_scored_costs_no_other_score(tmp_path: Path) -> None:
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(content=f"topic{n}", meta={"file": f"f{n}"}) for n in range(3)])
+    pipeline = Pipeline()
+    pipeline.add_component("bm25", InMemoryBM25Retriever(store, top_k=3))
+    pipeline.add_component("web", Web())
+    pipeline.add_component("join", DocumentJoiner())
+    pipeline.connect("bm25", "join.documents")
+    pipeline.connect("web", "join.documents")
+    rows = [{"id": "q", "question": "topic1", "relevant_documents": [Document(meta={"file": "f1"})]}]
+    evaluators = {
+        "recall": DocumentRecallEvaluator("multi_hit", "meta.file"),
+        "ranking": DocumentRankingEvaluator(["RR", "R@5"], document_comparison_field="meta.file"),
+    }
+    run = api.run_rag(evaluators, Dataset("x", rows), pipeline, out=tmp_path / "run", progress=False)
+    assert {name for name, metric in run.metrics.items() if metric.statuses == ["not_run"]} == {
+        "web/recall",
+        "web/ranking.RR",
+        "web/ranking.R@5",
+    }
+    assert run.scores["join/recall"] == run.scores["bm25/recall"] == run.scores["recall"] == 1.0
+    notes = run.manifest["warnings"]
+    assert [note.split(". ")[0] for note in notes] == [f"Stage web: {name} was not run" for name in evaluators]
+    assert api.load_run(tmp_path / "run").manifest["warnings"] == notes
+
+
+def test_a_stage_that_only_unanswerable_questions_reach_is_not_run() -> None:
+    @component
+    class Router:
+        @component.output_types(search=str, web=str)
+        def run(self, query: str) -> dict[str, Any]:
+            return {"web" if "web" in query else "search": query}
+
+    pipeline = Pipeline()
+    pipeline.add_component("router", Router())
+    pipeline.add_component("bm25", InMemoryBM25Retriever(filled_store(), top_k=3))
+    pipeline.add_component("web", Web())
+    pipeline.connect("router.search", "bm25.query")
+    pipeline.connect("router.web", "web.query")
+    rows = [
+        {"id": "1", "question": "topic1", "relevant_documents": [Document(id="d1")], "answerable": True},
+        {"id": "2", "question": "web", "relevant_documents": [], "answerable": False},
+    ]
+    run = api.run_rag(recall(), Dataset("x", rows), pipeline, progress=False)
+    assert run.metrics["web/recall"].statuses == ["not_run", "not_run"]
+    assert run.scores["bm25/recall"] == 1.0
+    assert run.manifest["warnings"][0].startswith("Stage web: recall was not run")
+
+
+@pytest.mark.parametrize("evaluators", ["rag_diagnosis", "both"])
+def test_when_every_answerable_question_failed_the_others_are_scored(evaluators: Any) -> None:
+    def answer(question: str) -> dict[str, Any]:
+        if "fail" in question:
+            raise ConnectionError
+        return {"answer": "x", "documents": ["d1"]}
+
+    rows = [
+        {"id": "1", "question": "fail", "relevant_documents": [Document(id="d1")], "answerable": True},
+        {"id": "2", "question": "two", "relevant_documents": [], "answerable": False},
+    ]
+    data = Dataset("x", [row | {"reference_answer": "x"} for row in rows])
+    if evaluators == "both":
+        evaluators = {**recall(), "answer": AnswerTokenF1Evaluator()}
+    run = api.run_rag(evaluators, data, answer, progress=False)
+    assert run.metrics["recall"].statuses == ["error", "not_run"]
+    assert run.metrics["answer"].statuses == ["error", "scored"]
+    assert run.manifest["unanswerable"] == ["2"]
+
+
+def test_warnings_of_a_stage_name_it(caplog: pytest.LogCaptureFixture) -> None:
+    @component
+    class Warns:
+        @component.output_types(score=float, individual_scores=list[float])
+        def run(
+            self, ground_truth_documents: list[list[Document]], retrieved_documents: list[list[Document]]
+        ) -> dict[str, Any]:
+            logging.getLogger("theirs").warning("%s rows, 100 %%", len(retrieved_documents))
+            return {"score": 1.0, "individual_scores": [1.0] * len(ground_truth_documents)}
+
+    with caplog.at_level(logging.WARNING):
+        api.run_rag({"warns": Warns()}, dataset(2), hybrid(), progress=False)
+    messages = [record.getMessage() for record in caplog.records if record.name == "theirs"]
+    assert messages[0] == "2 rows, 100 %"
+    assert {f"Stage {stage}: 2 rows, 100 %" for stage in ("bm25", "dense", "join", "ranker")} == set(messages[1:])
+
+
+# --- several answers -----------------------------------------------------------------------------------------------
+
+
+def changing(fails: Any) -> Any:
+    """A function that finds the document with its second answer alone, and fails when told."""
+    times: dict[str, int] = {}
+
+    def answer(question: str) -> dict[str, Any]:
+        times[question] = times.get(question, 0) + 1
+        if fails(question, times[question]):
+            raise ConnectionError
+        return {"answer": f"topic{times[question]}", "documents": ["d0" if times[question] == 2 else "none"]}
+
+    return answer
+
+
+def test_a_document_that_one_of_several_answers_retrieved_is_no_dead_one(tmp_path: Path) -> None:
+    evaluators = {
+        "ranking": DocumentRankingEvaluator(["R@5"], document_comparison_field="id", find_never_retrieved=True)
+    }
+    run = api.run_rag(
+        evaluators,
+        dataset(2),
+        changing(lambda *_: False),
+        repeats=2,
+        concurrency=1,
+        progress=False,
+        out=tmp_path / "run",
+    )
+    assert run.manifest["never_retrieved"] == {"ranking": ["d1"]}
+    # 0 and 1: a variance of 1/2 within the first question, none within the second.
+    assert run.manifest["spread"] == {"ranking.R@5": pytest.approx(0.5)}
+    assert json.loads(api.load_run(tmp_path / "run").to_json())["spread"] == run.manifest["spread"]
+    assert api.evaluate(evaluators, tmp_path / "run").manifest["spread"] == run.manifest["spread"]
+    assert "spread" not in api.run_rag(evaluators, dataset(2), rag(), progress=False).manifest
+
+
+def test_a_question_of_which_answers_failed_is_counted_as_failed() -> None:
+    target = changing(lambda question, time: time > 1 and "Question 1:" in question)
+    run = api.run_rag({"f1": AnswerTokenF1Evaluator()}, dataset(4), target, repeats=3, concurrency=1, progress=False)
+    assert run.questions["f1"].statuses == ["scored", "error", "scored", "scored"]
+    assert run.questions["f1"].failed == 1
+    assert "1 rows that could not be judged" in api.check(run, ["f1 < 0.9"])[0].reason
+    assert "| f1 |" in run.to_markdown()
+
+
+# --- the record ----------------------------------------------------------------------------------------------------
+
+
+def test_what_decided_the_answers_is_in_the_record(tmp_path: Path) -> None:
+    index = str(tmp_path)  # the stores of one process are shared by name
+    (tmp_path / "documents").mkdir()
+    for number in range(3):
+        (tmp_path / "documents" / f"{number}.txt").write_text(f"topic{number}", encoding="utf-8")
+    (tmp_path / "index.yaml").write_text(indexing(index).dumps(), encoding="utf-8")
+    (tmp_path / "rag.yaml").write_text(rag(Sleeper(0.0), filled_store(index)).dumps(), encoding="utf-8")
+    InMemoryDocumentStore(index=index).delete_all_documents()
+    options: dict[str, Any] = {
+        "sample": 3,
+        "stratify": "tag",
+        "retrieved": "bm25",
+        "sections": {"outputs": {"answers": ["llm.replies"]}},
+        "prices": {"*": {"input": 1.0, "output": 2.0}},
+    }
+    run = api.run_rag(
+        {"f1": AnswerTokenF1Evaluator()},
+        dataset(6),
+        tmp_path / "rag.yaml",
+        index=tmp_path / "index.yaml",
+        documents=tmp_path / "documents",
+        out=tmp_path / "run",
+        progress=False,
+        **options,
+    )
+    settings = run.manifest["settings"]
+    assert (settings["stratify"], settings["retrieved"], settings["mapping"]) == ("tag", "bm25", options["sections"])
+    assert "TextFileToDocument" in run.manifest["pipelines"]["index"]
+    assert {name: found["number"] for name, found in run.manifest["corpus"].items()} == {"files": 3, "documents": 3}
+    usage = run.manifest["rag_usage"]
+    assert usage["tokens"]["sleeper"]["prompt"] == sum(row["tokens"]["sleeper"]["prompt"] for row in run.rows) > 0
+    assert usage["cost"] == pytest.approx(sum(row["cost"] for row in run.rows))
+    assert usage["components"]["llm"]["calls"] == 3
+    assert usage["seconds"] == pytest.approx(sum(row["seconds"] for row in run.rows))
+    # Stored answers keep what they were made with; without texts only the pipelines go.
+    again = api.evaluate({"f1": AnswerTokenF1Evaluator()}, tmp_path / "run")
+    bare = run.without_texts()
+    for name in ("corpus", "rag_usage"):
+        assert again.manifest[name] == bare.manifest[name] == run.manifest[name]
+    assert bare.manifest["settings"] == settings
+    assert bare.manifest["pipelines"] == {}
+    (tmp_path / "documents" / "0.txt").write_text("changed", encoding="utf-8")
+    assert corpus_of(as_target(rag()), tmp_path / "documents")["files"] != run.manifest["corpus"]["files"]
+
+
+# --- order ---------------------------------------------------------------------------------------------------------
+
+
+def nothing_filled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    filled: list[Any] = []
+    monkeypatch.setattr(rag_module, "fill_store", lambda *given: filled.append(given))
+    return filled
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"timeout": -1}, "timeout must be"),
+        ({"concurrency": 0}, "concurrency must be"),
+        ({"prices": {"m": 3}}, "prices must give"),
+        ({"sections": {"input": {}}}, "mapping must be"),
+        ({"out": "finished"}, "holds a run already"),
+        ({"data": "absent.jsonl"}, "absent.jsonl: cannot be read"),
+        ({"evaluators": {"a": 3}}, "'a' cannot be used"),
+        ({"rag": "absent.yaml"}, "absent.yaml"),
+        ({"retrieved": "bm52"}, "no stage 'bm52'"),
+        ({"stratify": "tagz", "sample": 1}, "no column 'tagz'"),
+        ({"mapping": {"f1.predicted_answers": "nothing"}}, "nothing"),
+        ({"evaluators": {"faithful": FaithfulnessEvaluator()}}, "could not be prepared.*OPENAI_API_KEY"),
+        ({"documents": None}, "index and documents belong together"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_said_before_the_store_is_filled(
+    options: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    api.evaluate({"f1": AnswerTokenF1Evaluator()}, Dataset("x", [answered()]), out="finished")
+    filled = nothing_filled(monkeypatch)
+    pipeline, asked = counting()
+    given: dict[str, Any] = {
+        "evaluators": {"f1": AnswerTokenF1Evaluator()},
+        "data": dataset(3),
+        "rag": pipeline,
+        "index": "index.yaml",
+        "documents": "documents",
+        "progress": False,
+    }
+    with pytest.raises((ValueError, TypeError), match=message):
+        api.run_rag(**given | options)
+    assert (filled, asked) == ([], [])
+    assert {path.name for path in tmp_path.iterdir()} == {"finished"}
+
+
+def test_what_is_wrong_first_is_said_first(tmp_path: Path) -> None:
+    wrong: dict[str, Any] = {
+        "timeout": -1,
+        "out": tmp_path / "file",
+        "data": "absent.jsonl",
+        "evaluators": {"a": 3},
+        "rag": "absent.yaml",
+    }
+    (tmp_path / "file").touch()
+    right = {"timeout": 1, "out": None, "data": dataset(3), "evaluators": recall(), "rag": rag()}
+    for name, message in {
+        "timeout": "timeout must be",
+        "out": "is a file",
+        "data": "cannot be read",
+        "evaluators": "'a' cannot be used",
+        "rag": "absent.yaml",
+    }.items():
+        with pytest.raises(ValueError, match=message):
+            api.run_rag(**wrong, progress=False)
+        wrong[name] = right[name]
+
+
+def test_judges_are_prepared_before_stored_answers_are_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    first = MockChatGenerator('{"statements": ["s"], "verdicts": {"s1": 1}}')
+    asked: list[Any] = []
+    monkeypatch.setattr(first, "run", lambda *args, **_: asked.append(args))
+    evaluators = {"one": FaithfulnessEvaluator(chat_generator=first), "two": FaithfulnessEvaluator()}
+    with pytest.raises(EvaluationError, match="two: the chat generator could not be prepared"):
+        api.evaluate(evaluators, Dataset("x", [answered()]))
+    assert asked == []
+
+
+def test_the_callers_own_judges_come_back(tmp_path: Path) -> None:
+    mine, other = MockDocumentEmbedder(dimension=4), MockDocumentEmbedder(dimension=8)
+    relevancy = AnswerRelevancyEvaluator(chat_generator=MockChatGenerator("x"), embedder=mine, progress_bar=True)
+    before = {name: getattr(relevancy, name) for name in vars(relevancy)}
+    with opened({"relevancy": relevancy}, JudgeSettings(embedder=other, max_calls=3, progress_bar=False)):
+        assert relevancy.embedder is other
+        assert not relevancy.progress_bar
+    assert {name: getattr(relevancy, name) for name in before} == before
+    assert relevancy.embedder is mine
+    # Settings that contradict each other change no judge, not even the first.
+    offline = FaithfulnessEvaluator(chat_generator=MockChatGenerator("x"), policy=JudgePolicy(cache_path="x.sqlite"))
+    bare = FaithfulnessEvaluator(chat_generator=MockChatGenerator("x"))
+    kept = offline.policy
+    with (
+        pytest.raises(EvaluationError, match="two: "),
+        opened({"one": offline, "two": bare}, JudgeSettings(offline=True)),
+    ):
+        pass
+    assert offline.policy is kept
+
+
+def answered() -> dict[str, Any]:
+    return {"id": "a", "question": "q", "answer": "b", "reference_answer": "b", "contexts": ["c"]}
+
+
 def base_recall(run: api.EvaluationRun) -> float:
     """The share of questions whose document came, counted by hand: each has one."""
     found = [
@@ -173,4 +526,5 @@ def test_a_run_without_texts_holds_none(tmp_path: Path) -> None:
     kept = "".join(path.read_text("utf-8") for path in (tmp_path / "run").iterdir())
     assert "topic" not in kept
     assert {path.name for path in (tmp_path / "run").iterdir()} == {"manifest.json", "rows.jsonl", "scores.jsonl"}
+    assert "topic" in api.run_rag("rag_diagnosis", dataset(6), hybrid(), progress=False).to_json()  # the test can fail
     assert json.loads((tmp_path / "run" / "manifest.json").read_text("utf-8"))["diagnoses"]["diagnosis"]["labels"]

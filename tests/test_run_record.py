@@ -266,7 +266,7 @@ def test_a_question_that_failed_is_an_error_and_no_zero(tmp_path: Path) -> None:
 def test_a_run_without_texts_cannot_be_gone_on_with(tmp_path: Path) -> None:
     asked(tmp_path / "run").save(tmp_path / "run", texts=False)
     assert SECRET not in contents(tmp_path)
-    with pytest.raises(ValueError, match="no run to go on with"):
+    with pytest.raises(ValueError, match="answers cannot be gone on with"):
         asked(tmp_path / "run")
 
 

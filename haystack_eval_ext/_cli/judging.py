@@ -40,9 +40,17 @@ CacheFile = Annotated[
     ),
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Answer from the cache alone; what it lacks fails.")]
-MaxCalls = Annotated[int | None, typer.Option("--max-calls", metavar="N", min=0, help="Calls of judges at most.")]
-MaxTokens = Annotated[int | None, typer.Option("--max-tokens", metavar="N", min=0, help="Tokens, in and out, at most.")]
-MaxCost = Annotated[float | None, typer.Option("--max-cost", metavar="X", min=0, help="Cost at most; needs --prices.")]
+MaxCalls = Annotated[int | None, typer.Option("--max-calls", metavar="N", min=0, help="Calls of the judges at most.")]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--max-tokens", metavar="N", min=0, help="Tokens of the judges at most, in and out; not those of --rag."
+    ),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option("--max-cost", metavar="X", min=0, help="Cost of the judges at most, not of --rag; needs --prices."),
+]
 PriceFile = Annotated[
     Path | None,
     typer.Option(

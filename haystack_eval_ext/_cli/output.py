@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from haystack_eval_ext._cli.faults import UserError
-from haystack_eval_ext.runs._run_files import check_folder
+from haystack_eval_ext.runs._run_folder import check_folder
 from haystack_eval_ext.runs._versions import versions
 from haystack_eval_ext.runs.evaluation import MetricScores
 
@@ -16,12 +16,13 @@ __all__ = ["RESULTS_NAME", "check_file", "metrics_json", "run_folder", "versions
 RESULTS_NAME = "results.json"
 
 
-def run_folder(folder: Path, *, force: bool) -> Path:
+def run_folder(folder: Path, *, force: bool, going_on: bool = False) -> Path:
     """
     Check where a run goes, before any work is done.
 
     :param folder: The folder.
-    :param force: Whether a finished run that is there may be replaced.
+    :param force: Whether a run that is there may be replaced.
+    :param going_on: Whether the answers of an unfinished run that is there are gone on with.
     :returns: The folder.
     :raises UserError: If no folder is named.
     :raises RunFileError: If it is a file, or holds a run, or something else.
@@ -34,7 +35,7 @@ def run_folder(folder: Path, *, force: bool) -> Path:
     if not str(folder) or folder == Path():
         msg = "--out names no folder (an empty shell variable?); name one, or leave --out away."
         raise UserError(msg)
-    return check_folder(folder, replace=force)
+    return check_folder(folder, replace=force, going_on=going_on)
 
 
 def check_file(file: Path, *inputs: Path, force: bool) -> Path:

@@ -4,20 +4,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import yaml
 
 from haystack_eval_ext._cli.faults import UserError
-from haystack_eval_ext.runs._run_files import MANIFEST
-from haystack_eval_ext.runs.rag import evaluate_rag, open_target
+from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs._questions import OUTPUT_NAMES
+from haystack_eval_ext.runs._run_folder import MANIFEST
 
 if TYPE_CHECKING:
     from haystack import Pipeline
 
+    from haystack_eval_ext.runs._usage import Prices
     from haystack_eval_ext.runs.dataset import Dataset
     from haystack_eval_ext.runs.judging import JudgeSettings
     from haystack_eval_ext.runs.run import EvaluationRun
@@ -60,9 +62,6 @@ MaxFailures = Annotated[
 ]
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="When a run goes on, ask again what failed.")]
 NoTexts = Annotated[bool, typer.Option("--no-texts", help="Keep ids and scores only in RUN_DIR.")]
-
-#: What an output of a RAG pipeline is called in a map; every other name is an input.
-_OUTPUTS = ("answers", "documents")
 
 
 @dataclass(frozen=True)
@@ -107,9 +106,10 @@ class RagOptions:
         """
         Refuse options that do nothing.
 
-        :raises UserError: If there are options of a RAG pipeline, but none is named.
+        :raises UserError: If there are options of a RAG pipeline, but none is named; or one cannot be read.
         """
         if self.rag is not None:
+            overrides_of(self.changes)
             return
         idle = [
             _NAMES.get(field.name, f"--{field.name.replace('_', '-')}")
@@ -140,6 +140,27 @@ class RagOptions:
         raise UserError(msg)
 
 
+# What the library calls by its names in Python, and what that is here.
+_IN_OPTIONS = tuple(
+    (re.compile(name), option)
+    for name, option in (
+        (r'mapping=\{"(?:inputs|outputs)": \{"([^"]+)": \["([^"]+)"\]\}\}', r"--map \1=\2"),
+        (r"^mapping: (?:inputs|outputs)\.(\S+)", r"--map \1"),
+        (r"^mapping(?= names\b| must\b)", "--map"),
+        (r"^overrides change\b", "--set changes"),
+        (r"^overrides\b", "--set"),
+        (r"\(replace=True, --force\)", "(--force)"),
+        (r"\bmax_failures=(\d+)", r"--max-failures \1"),
+        (r"\bmax_failures\b", "--max-failures"),
+        (r"\bretry_failed\b", "--retry-failed"),
+        (r"\blabel_field\b", "--key-field"),
+        (r"^index and documents belong", "--index and --documents belong"),
+        (r"^(concurrency|isolate|repeats|retrieved|sample|seed|stratify|timeout)(?=:? )", r"--\1"),
+        (r"\bgoes with sample\b", "goes with --sample"),
+        (r"\bLeave isolate out\b", "Leave --isolate out"),
+        (r"\bcopied for isolate\b", "copied for --isolate"),
+    )
+)
 _NAMES = {"changes": "--set", "maps": "--map NAME=COMPONENT.SOCKET"}
 _DEFAULTS: dict[str, Any] = {
     "changes": [],
@@ -159,7 +180,8 @@ def run_rag(
     *,
     out: Path | None,
     mapping: dict[str, str],
-    settings: JudgeSettings,
+    judge: JudgeSettings,
+    prices: Prices | None,
     force: bool,
     texts: bool,
 ) -> EvaluationRun:
@@ -171,20 +193,22 @@ def run_rag(
     :param options: The options.
     :param out: Folder of the run.
     :param mapping: Columns by socket of the evaluation pipeline.
-    :param settings: Those of the judges, with prices and progress.
+    :param judge: Settings of the judges, with progress.
+    :param prices: Price of a million tokens by model.
     :param force: Whether to replace a run.
     :param texts: False keeps ids and scores only.
     :returns: The run.
     :raises UserError: If an option cannot be read.
     """
-    target = open_target(
-        options.rag, overrides=_overrides(options.changes) or None, index=options.index, documents=options.documents
-    )
-    return evaluate_rag(
+    return api.run_rag(
         evaluators,
         dataset,
-        target,
+        options.rag,
         out=out,
+        judge=judge,
+        index=options.index,
+        documents=options.documents,
+        overrides=overrides_of(options.changes) or None,
         concurrency=options.concurrency,
         isolate=options.isolate,
         repeats=options.repeats,
@@ -194,14 +218,26 @@ def run_rag(
         retrieved=options.retrieved,
         sections=_sections(options.maps),
         mapping=mapping,
-        prices=settings.prices,
+        prices=prices,
         timeout=options.timeout,
         max_failures=options.max_failures,
         retry_failed=options.retry_failed,
-        progress=settings.progress_bar,
+        progress=judge.progress_bar,
         texts=texts,
         replace_run=force,
     )
+
+
+def in_options(message: str) -> str:
+    """
+    Put the options of `run` in place of the names that they have in Python.
+
+    :param message: What the library says.
+    :returns: What a shell's user can act on.
+    """
+    for name, option in _IN_OPTIONS:
+        message = name.sub(option, message)
+    return message
 
 
 def split_maps(maps: list[str]) -> tuple[list[str], list[str]]:
@@ -216,18 +252,14 @@ def split_maps(maps: list[str]) -> tuple[list[str], list[str]]:
     return [text for text in maps if text not in of_rag], of_rag
 
 
-def _overrides(changes: list[str]) -> dict[str, Any]:
+def overrides_of(changes: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in changes:
         place, equals, value = text.partition("=")
         if not equals or "." not in place:
             msg = f"--set must be COMPONENT.PARAMETER=VALUE, such as retriever.top_k=5, but is {text!r}."
             raise UserError(msg)
-        try:
-            found[place.strip()] = yaml.safe_load(value)
-        except yaml.YAMLError:
-            msg = f"--set {place}: the value is not valid YAML; quote it, as in {place}='\"a: b\"'."
-            raise UserError(msg) from None
+        found[place.strip()] = value
     return found
 
 
@@ -235,6 +267,6 @@ def _sections(maps: list[str]) -> dict[str, dict[str, list[str]]] | None:
     sections: dict[str, dict[str, list[str]]] = {"inputs": {}, "outputs": {}}
     for text in maps:
         name, _, place = text.partition("=")
-        kind = "outputs" if name in _OUTPUTS else "inputs"
+        kind = "outputs" if name in OUTPUT_NAMES else "inputs"
         sections[kind].setdefault(name, []).append(place)
     return sections if maps else None

@@ -5,7 +5,7 @@
 import math
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -112,20 +112,27 @@ def print_warnings(messages: Iterable[str]) -> None:
         sys.stderr.write(f"Warning: {plain(' '.join(message.split()))}\n")
 
 
-def print_scores(out: Console, metrics: Iterable[MetricScores], *, rows: str) -> None:
+def print_scores(
+    out: Console, metrics: Iterable[MetricScores], *, rows: str, spread: Mapping[str, float | None] | None = None
+) -> None:
     """
     Print the table of a run.
 
     :param out: The console.
     :param metrics: Its lines.
     :param rows: Heading of the number of rows.
+    :param spread: By metric how far several answers to one question lie apart, if there are several.
     """
-    lines = [
-        (metric.name, number(metric.score), *map(str, (metric.rows, metric.undefined, metric.failed, metric.left_out)))
-        for metric in metrics
-    ]
+    heads = ["Metric", "Score", rows, "Undefined", "Failed", "Left out"]
+    lines = []
+    for metric in metrics:
+        counts = map(str, (metric.rows, metric.undefined, metric.failed, metric.left_out))
+        lines.append([metric.name, number(metric.score), *counts])
+        if spread:
+            apart = spread.get(metric.name)
+            lines[-1].append(number(math.nan if apart is None else apart))
     out.print()
-    print_table(out, ("Metric", "Score", rows, "Undefined", "Failed", "Left out"), lines)
+    print_table(out, [*heads, "Spread"] if spread else heads, lines)
 
 
 def print_catalog(out: Console, found: dict[str, list[dict[str, Any]]]) -> None:

@@ -55,6 +55,7 @@ from haystack_eval_ext._cli.rag import (
     Set,
     Stratify,
     Timeout,
+    in_options,
     run_rag,
     split_maps,
 )
@@ -68,6 +69,7 @@ from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext.retrieval._keys import has_key, make_keys
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._labels import check_label_field
+from haystack_eval_ext.runs._lines import FileProblemsError
 from haystack_eval_ext.runs.dataset import Dataset, read_dataset
 from haystack_eval_ext.runs.evaluation import (
     EvaluationError,
@@ -81,8 +83,8 @@ from haystack_eval_ext.runs.evaluation import (
     single_evaluator,
     takes_batches,
 )
-from haystack_eval_ext.runs.judging import judged_components, plan_judges, prepare_judges, set_judges
-from haystack_eval_ext.runs.run import load_run
+from haystack_eval_ext.runs.judging import judged_components, plan_judges, set_judges
+from haystack_eval_ext.runs.run import EvaluationRun, RunFileError, load_run
 
 # What the command line adds to a fault of the library, which knows no options.
 _HINTS: dict[type[EvaluationError], str] = {
@@ -166,43 +168,49 @@ def run(
             prices=prices,
             progress=progress,
         )
+        try:
+            folder = None if out is None else run_folder(out, force=force, going_on=rag is not None)
+        except RunFileError as error:
+            raise UserError(in_options(str(error))) from error
         with collected_warnings() as warnings:
+            if data.is_dir():
+                options.refuse_kept_run(data)
+                stored: Dataset | EvaluationRun = load_run(data)
+            else:
+                stored = read_dataset(data, label_field=key_fields[0])
+            note = _incomplete_keys(stored, key_fields) if isinstance(stored, Dataset) else ""
             if pipeline is None:
                 source = None
                 loaded = single_evaluator(measure_names(measures), key_fields, threshold)
             else:
                 source = pipeline_file(pipeline)
                 loaded = load_pipeline(read_pipeline_text(source), source.name)
-            # Prices alone may be those of the RAG pipeline.
-            priced = rag is not None and not judged_components(loaded)
-            set_judges(loaded, replace(settings, prices=None) if priced else settings)
-            folder = None if out is None else run_folder(out, force=force)
             name = data.name if folder is None else folder.name
-            mapping, note = socket_mapping(maps), ""
+            mapping = socket_mapping(maps)
             try:
-                prepare_judges(loaded)
-                if data.is_dir():
-                    options.refuse_kept_run(data)
-                    found = api.evaluate(loaded, load_run(data), name=name, mapping=mapping)
+                if rag is None or not isinstance(stored, Dataset):
+                    found = api.evaluate(loaded, stored, name=name, mapping=mapping, judge=settings)
                 else:
-                    dataset = read_dataset(data, label_field=key_fields[0])
-                    note = _incomplete_keys(dataset, key_fields)
-                    if rag is None:
-                        found = api.evaluate(loaded, dataset, name=name, mapping=mapping)
-                    else:
-                        found = run_rag(
-                            loaded,
-                            dataset,
-                            options,
-                            out=folder,
-                            mapping=mapping,
-                            settings=settings,
-                            force=force,
-                            texts=not no_texts,
-                        )
+                    # Prices alone may be those of the RAG pipeline.
+                    judged = settings if judged_components(loaded) else replace(settings, prices=None)
+                    found = run_rag(
+                        loaded,
+                        stored,
+                        options,
+                        out=folder,
+                        mapping=mapping,
+                        judge=judged,
+                        prices=settings.prices,
+                        force=force,
+                        texts=not no_texts,
+                    )
             except EvaluationError as error:
                 hint = "" if isinstance(error, UnfedSocketError) and source is None else _HINTS.get(type(error), "")
-                raise UserError(" ".join(filter(None, (str(error), hint, note)))) from error
+                raise UserError(" ".join(filter(None, (in_options(str(error)), hint, note)))) from error
+            except FileProblemsError:
+                raise
+            except (ValueError, TypeError) as error:
+                raise UserError(in_options(str(error))) from error
         warnings += [note] if note else []
         if folder is not None:
             found = replace(found, manifest={**found.manifest, "warnings": warnings})

@@ -18,6 +18,7 @@ from haystack_eval_ext._cli.render import (
 )
 from haystack_eval_ext.runs.run import EvaluationRun
 
+_SHOWN_DIGITS = 12
 _ROWS = re.compile(r"\brows? \d")
 _REASONS = 3
 
@@ -33,11 +34,11 @@ def print_run(title: str, run: EvaluationRun, warnings: list[str]) -> None:
     screen = console()
     asked = "" if run.repeats == 1 else f", each asked {run.repeats} times"
     print_text(screen, f"{title}, {len(run.ids)} rows{asked}")
-    print_scores(screen, run.questions.values(), rows="Rows")
+    print_scores(screen, run.questions.values(), rows="Rows", spread=run.manifest.get("spread"))
     _print_diagnoses(run)
     print_usage(screen, run.manifest["usage"])
-    failed = [row["id"] for row in run.rows if row.get("status") == "error"]
-    print_list(screen, "Questions that the RAG pipeline failed on", failed)
+    _print_rag(run)
+    print_list(screen, "Questions that the RAG pipeline failed on", _failed(run))
     unanswerable = run.manifest["unanswerable"]
     _print_reasons(run)
     print_list(screen, "Unanswerable rows, left out of the retrieval means", unanswerable)
@@ -48,6 +49,40 @@ def print_run(title: str, run: EvaluationRun, warnings: list[str]) -> None:
     print_warnings(warnings)
     if unanswerable and any(_ROWS.search(message) for message in warnings):
         print_warnings(["Row numbers start at 0; in pipelines without connections they skip unanswerable rows."])
+
+
+def _failed(run: EvaluationRun) -> list[str]:
+    """The questions that failed; of several answers how many did."""
+    counts = Counter(row["id"] for row in run.rows if row.get("status") == "error")
+    if run.repeats == 1:
+        return list(counts)
+    return [f"{row_id} ({count} of {run.repeats} answers)" for row_id, count in counts.items()]
+
+
+def _print_rag(run: EvaluationRun) -> None:
+    """What the RAG pipeline was, and what it took, in short."""
+    usage = run.manifest.get("rag_usage")
+    if not usage:
+        return
+    screen = console()
+    settings = run.manifest["settings"]
+    chosen = [f"{name} {settings[name]}" for name in ("sample", "stratify", "retrieved") if settings.get(name)]
+    if settings.get("sample"):
+        chosen.insert(1, f"seed {settings['seed']}")
+    for what, found in (run.manifest.get("corpus") or {}).items():
+        chosen.append(f"{found['number']} {what}, fingerprint {found['fingerprint'][:_SHOWN_DIGITS]}")
+    answers = len(run.rows)
+    seconds = usage["seconds"] / answers
+    took = [f"{answers} answers in {seconds:.2f} s each"]
+    slowest = max(usage["components"].items(), key=lambda entry: entry[1]["seconds"], default=None)
+    if slowest is not None:
+        took.append(f"slowest {slowest[0]} with {slowest[1]['seconds'] / answers:.2f} s")
+    for model, tokens in usage["tokens"].items():
+        took.append(f"{model}: {tokens['prompt']} tokens in, {tokens['completion']} out")
+    if usage["cost"] is not None:
+        took.append(f"cost {usage['cost']:.4f}")
+    screen.print()
+    print_text(screen, f"RAG pipeline: {'; '.join([*took, *chosen])}")
 
 
 def _print_diagnoses(run: EvaluationRun) -> None:

@@ -16,15 +16,12 @@ from haystack_eval_ext._rows import describe
 from haystack_eval_ext.runs._faults import describe_fault
 from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._loading import load_pipeline, read_pipeline_text
-from haystack_eval_ext.runs.judging import JudgeSettings, judged_components, set_judges
+from haystack_eval_ext.runs.judging import JudgeSettings, set_judges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from haystack_eval_ext.runs._lines import FilePath
-
-# What `set_judges` changes.
-_OF_JUDGES = ("policy", "budget", "raise_on_failure", "progress_bar", "chat_generator")
 
 
 @contextmanager
@@ -41,19 +38,14 @@ def opened(
     :raises TypeError: If the evaluators have no such form.
     """
     pipeline = _pipeline(evaluators)
-    before = {
-        name: {key: getattr(component, key) for key in _OF_JUDGES if hasattr(component, key)}
-        for name, component in judged_components(pipeline).items()
-    }
+    undo: Callable[[], None] | None = None
     try:
         if judge is not None:
-            set_judges(pipeline, judge)
+            undo = set_judges(pipeline, judge)
         yield pipeline
     finally:
-        if judge is not None:
-            for name, component in judged_components(pipeline).items():
-                for key, value in before[name].items():
-                    setattr(component, key, value)
+        if undo is not None:
+            undo()
         if not isinstance(evaluators, Pipeline | str | os.PathLike):
             _release(pipeline)
 

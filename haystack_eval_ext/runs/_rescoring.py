@@ -12,7 +12,7 @@ from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline
 from haystack_eval_ext.runs.comparison import ComparisonError
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.evaluation import Evaluation, EvaluationError, evaluate_pipeline
-from haystack_eval_ext.runs.judging import JudgeSettings
+from haystack_eval_ext.runs.judging import JudgeSettings, prepare_judges
 from haystack_eval_ext.runs.making import make_run
 from haystack_eval_ext.runs.records import RUN_STATUS
 
@@ -61,7 +61,8 @@ def evaluate_again(
     )
     kept = source.manifest["settings"] | {"scored_again": source.name}
     pipelines = {**source.manifest.get("pipelines", {}), "evaluation": run.manifest["pipelines"]["evaluation"]}
-    return replace(run, manifest={**run.manifest, "settings": kept, "pipelines": pipelines})
+    corpus = source.manifest.get("corpus") or {}
+    return replace(run, manifest={**run.manifest, "settings": kept, "pipelines": pipelines, "corpus": corpus})
 
 
 def rejudged(
@@ -97,6 +98,7 @@ def rejudged(
         raise ComparisonError(str(error)) from error
     lower = {name for run in (base, new) for name, metric in run.metrics.items() if metric.info.lower_is_better}
     with opened(pipeline, judge or JudgeSettings()):
+        prepare_judges(pipeline)
         one, two = (evaluate_again(pipeline, run, None, run.name, ()) for run in (base, new))
     return _with_direction(one, lower), _with_direction(two, lower)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of a run on disk: each is there once it is finished, and kill -9 loses none that was."""
+"""The answers of a run on disk: each is there once it is finished, and kill -9 loses none that was."""
 
 from __future__ import annotations
 
@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Any
 from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._lines import parse_json
 from haystack_eval_ext.runs._plain import json_line
+from haystack_eval_ext.runs._run_folder import (
+    ANSWERS,
+    HARNESS,
+    HARNESS_KIND,
+    MANIFEST,
+    REPLACE,
+    our_drafts,
+    read_object,
+)
+from haystack_eval_ext.runs._run_shapes import wrong_in_rows
 from haystack_eval_ext.runs._strict_json import write_strict_json
+from haystack_eval_ext.runs._whole_files import draft_of
 
 try:
     import fcntl
@@ -22,13 +33,16 @@ except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-ROWS = "rows.jsonl"
-MANIFEST = "harness.json"
 FORMAT = 1
 # Against a power failure; what a killed process wrote is safe without it.
 _SYNC_SECONDS = 1.0
+# Set once the answers are in a run: from then on a run that replaces it asks anew.
+_SAVED = "saved"
+# What every line says, and what tells that it is the same answer as a row of a run.
+_OF_ALL = ("answer", "contexts", "documents", "stages", "components", "seconds", "tokens", "cost")
+_TOLD_BY = ("status", "seconds")
 Key = tuple[str, int]
 
 
@@ -38,38 +52,43 @@ class HarnessError(EvaluationError):
 
 class RowLog:
     """
-    Opens the folder of a run, new or to be resumed.
+    Opens the answers of a run, new or to be resumed. Nothing that is there changes before the first row is written.
 
     :param folder: The folder; made if it is not there.
     :param manifest: What decides the answers, by name; a run is only resumed with the same.
     :param retry_failed: Forget rows that failed, so that they are asked again.
-    :param forget: Files of a finished run in the folder, which is replaced: gone before the first row is written.
+    :param replace: Start anew where the folder holds the answers of a finished run, or of another one.
     :raises HarnessError: If the folder holds another run or a broken one, or another process writes into it.
     """
 
     def __init__(
-        self, folder: Path, manifest: Mapping[str, Any], *, retry_failed: bool = False, forget: Iterable[str] = ()
+        self, folder: Path, manifest: Mapping[str, Any], *, retry_failed: bool = False, replace: bool = False
     ) -> None:
-        self.path = folder / ROWS
+        self.path = folder / ANSWERS
+        self.done: dict[Key, dict[str, Any]] = {}
+        self._manifest = json.loads(json.dumps({"kind": HARNESS_KIND, "format": FORMAT, **manifest}))
         self._synced = time.monotonic()
+        # What the first row finds to do: a manifest to be written, rows that failed to be taken out.
+        self._new = self._shorten = False
+        self._made = not folder.exists()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            for name in forget:
-                (folder / name).unlink(missing_ok=True)
-            known = _check_manifest(folder, manifest)
-            if not known:
-                write_strict_json(folder / MANIFEST, {"format": FORMAT, **manifest})
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            self._file = _locked(self.path)
         except OSError as error:
             msg = f"{folder} cannot be written: {error.strerror}. Choose another folder."
             raise HarnessError(msg) from error
         try:
-            self._lock()
-            self.done = self._read()
-            if retry_failed and any(record["status"] == "error" for record in self.done.values()):
-                self._forget_failed()
+            for draft in our_drafts(folder, HARNESS, ANSWERS):
+                draft.unlink(missing_ok=True)
+            self._new = self._starts_anew(retry_failed=retry_failed, replace=replace)
+            if not self._new:
+                known = self._read()
+                self.done = {
+                    key: record for key, record in known.items() if not retry_failed or record["status"] != "error"
+                }
+                self._shorten = len(self.done) < len(known)
         except BaseException:
-            os.close(self._file)
+            self.close()
             raise
 
     def append(self, record: Mapping[str, Any]) -> None:
@@ -81,6 +100,7 @@ class RowLog:
         """
         data = json_line(record).encode("utf-8")
         try:
+            self._begin()
             while data:
                 data = data[os.write(self._file, data) :]
             if time.monotonic() - self._synced > _SYNC_SECONDS:
@@ -91,21 +111,64 @@ class RowLog:
             raise HarnessError(msg) from error
 
     def close(self) -> None:
-        """Bring everything to the disk and let the folder go."""
+        """Bring everything to the disk and let the folder go; what was never begun leaves no trace."""
         with contextlib.suppress(OSError):  # not every file system can
             os.fsync(self._file)
+        with contextlib.suppress(OSError):
+            if not os.fstat(self._file).st_size and not (self.path.parent / HARNESS).exists():
+                self.path.unlink()
+                if self._made:
+                    self.path.parent.rmdir()
         os.close(self._file)
 
-    def _lock(self) -> None:
-        if fcntl is None:
-            return
+    def _starts_anew(self, *, retry_failed: bool, replace: bool) -> bool:
+        """Whether the answers that are there, if any, are of no use; refuses to lose those that are."""
+        folder = self.path.parent
+        empty = not self.path.stat().st_size
+        if not (folder / HARNESS).exists():
+            if not empty:
+                msg = (
+                    f"{folder} holds {ANSWERS} without {HARNESS}, so it is no run to go on with. Choose another folder."
+                )
+                raise HarnessError(msg)
+            if (folder / MANIFEST).exists() and not replace:
+                msg = f"{folder} holds a run whose answers cannot be gone on with. Choose another folder, or {REPLACE}."
+                raise HarnessError(msg)
+            return True
+        found = read_object(folder / HARNESS, HARNESS_KIND)
+        if found is None:
+            msg = f"{folder / HARNESS} is not the {HARNESS} of a run. Choose another folder."
+            raise HarnessError(msg)
+        saved = bool(found.pop(_SAVED, False))
+        if found == self._manifest:
+            # After a kill the same call goes on, also one that replaces a finished run.
+            return replace and not retry_failed and (saved or not self._answered())
+        if not self._answered() or (replace and not retry_failed):
+            return True
+        what = f"{folder} holds a run with another {', another '.join(_changes(found, self._manifest))}"
+        if replace:
+            msg = (
+                f"{what}, so its failed questions cannot be asked again. Choose another folder, or leave retry_failed "
+                "out to ask everything anew."
+            )
+            raise HarnessError(msg)
+        msg = f"{what}. Choose another folder, or {REPLACE}."
+        raise HarnessError(msg)
+
+    def _answered(self) -> bool:
+        """Whether any question was answered; a first try that went wrong is no run worth keeping."""
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            msg = f"Another process writes into {self.path}. Wait for its end, or choose another folder."
-            raise HarnessError(msg) from None
-        except OSError:  # a file system without locks
-            return
+            return any(record["status"] == "ok" for record in self._read().values())
+        except HarnessError:
+            return True
+
+    def _begin(self) -> None:
+        if self._new:
+            os.ftruncate(self._file, 0)  # before the manifest, which must not stand beside rows of another run
+            write_strict_json(self.path.parent / HARNESS, self._manifest)
+        elif self._shorten:
+            self._rewrite()
+        self._new = self._shorten = False
 
     def _read(self) -> dict[Key, dict[str, Any]]:
         data = self.path.read_bytes()
@@ -114,47 +177,121 @@ class RowLog:
             os.ftruncate(self._file, whole)  # a line that was being written when the process died
         done: dict[Key, dict[str, Any]] = {}
         for number, line in enumerate(data[:whole].split(b"\n")[:-1], start=1):
-            try:
-                record = parse_json(line.decode("utf-8"))
-                key = (record["id"], record["repeat"])
-                good = record["status"] in ("ok", "error") and key not in done
-            except (ValueError, KeyError, TypeError):
-                good = False
-            if not good:
+            record = _record(line)
+            if record is None or (record["id"], record["repeat"]) in done:
                 msg = f"{self.path}:{number} is no row of this run, or one twice. Remove the line and start again."
                 raise HarnessError(msg)
-            done[key] = record
+            done[record["id"], record["repeat"]] = record
         return done
 
-    def _forget_failed(self) -> None:
-        self.done = {key: record for key, record in self.done.items() if record["status"] != "error"}
-        draft = self.path.with_name(f".{ROWS}.draft")
-        draft.write_bytes("".join(map(json_line, self.done.values())).encode("utf-8"))
-        draft.replace(self.path)
+    def _rewrite(self) -> None:
+        """Take the rows that failed out; the new file is locked before anyone can see it."""
+        draft = draft_of(self.path)
+        file = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+        try:
+            _lock(file, self.path)
+            data = "".join(map(json_line, self.done.values())).encode("utf-8")
+            while data:
+                data = data[os.write(file, data) :]
+            os.fsync(file)
+            draft.replace(self.path)
+        except BaseException:
+            os.close(file)
+            draft.unlink(missing_ok=True)
+            raise
         os.close(self._file)
-        self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
-        self._lock()
+        self._file = file
 
 
-def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> bool:
-    """Whether the folder holds this very run; refuses one that holds another."""
-    file = folder / MANIFEST
-    if not file.exists():
-        if (folder / ROWS).exists():
-            msg = f"{folder} holds {ROWS} without {MANIFEST}, so it is no run to go on with. Choose another folder."
-            raise HarnessError(msg)
-        return False
+@contextlib.contextmanager
+def kept_by_us(folder: Path | None) -> Iterator[None]:
+    """
+    Keep other processes from writing answers into a folder.
+
+    :param folder: The folder, in which there are answers; None does nothing.
+    :returns: A context.
+    :raises HarnessError: If another process writes into it.
+    """
+    if folder is None:
+        yield
+        return
+    file = _locked(folder / ANSWERS)
     try:
-        found = parse_json(file.read_text("utf-8"))
-    except ValueError as error:
-        msg = f"{file} is not the {MANIFEST} of a run. Choose another folder."
-        raise HarnessError(msg) from error
-    wanted = json.loads(json.dumps({"format": FORMAT, **manifest}))
-    if found == wanted:
-        return True
-    changes = _changes(found if isinstance(found, dict) else {}, wanted)
-    msg = f"{folder} holds a run with another {', another '.join(changes)}. Choose another folder."
-    raise HarnessError(msg)
+        yield
+    finally:
+        os.close(file)
+
+
+def hold_answers(folder: Path, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """
+    Tell whether rows are those of the answers in a folder, so that saving them loses none.
+
+    :param folder: The folder of a run.
+    :param rows: The rows of a run.
+    :returns: True if there are answers, and each is in the rows.
+    """
+    if not (folder / ANSWERS).is_file() or read_object(folder / HARNESS, HARNESS_KIND) is None:
+        return False
+    data = (folder / ANSWERS).read_bytes()
+    known = {(row.get("id"), row.get("repeat")): [row.get(name) for name in _TOLD_BY] for row in rows}
+    found = [_record(line) for line in data.split(b"\n") if line]
+    return bool(found) and all(
+        record is not None and known.get((record["id"], record["repeat"])) == [record.get(name) for name in _TOLD_BY]
+        for record in found
+    )
+
+
+def saved_manifest(folder: Path) -> dict[str, Any]:
+    """
+    Give the harness's manifest with the mark that its answers are in a run.
+
+    :param folder: The folder of a run with answers.
+    :returns: What `harness.json` is to hold.
+    """
+    return {**(read_object(folder / HARNESS, HARNESS_KIND) or {}), _SAVED: True}
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    """A line of the log; None if it is none."""
+    try:
+        record = parse_json(line.decode("utf-8"))
+        good = (
+            isinstance(record["id"], str)
+            and isinstance(record["repeat"], int)
+            and (record["status"], record["error"] is None) in (("ok", True), ("error", False))
+            and all(name in record for name in _OF_ALL)
+            and wrong_in_rows([record]) is None
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+    return record if good else None
+
+
+def _locked(path: Path) -> int:
+    """Open a file for writing that no other process has open so."""
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            _lock(file, path)
+            # Whoever had it before may have put another file in its place.
+            if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
+                return file
+        except BaseException:
+            os.close(file)
+            raise
+        os.close(file)
+
+
+def _lock(file: int, path: Path) -> None:
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        msg = f"Another process writes into {path}. Wait for its end, or choose another folder."
+        raise HarnessError(msg) from None
+    except OSError:  # a file system without locks
+        return
 
 
 def _changes(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:

@@ -9,10 +9,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haystack_eval_ext.runs._lines import FileProblemsError, Problems, kind_of, numbered_lines, parse_json, read_text
+from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext.runs._lines import Problems, kind_of, numbered_lines, parse_json, read_text
 from haystack_eval_ext.runs._metric_info import MetricInfo
 from haystack_eval_ext.runs._plain import json_line
-from haystack_eval_ext.runs._row_log import MANIFEST as HARNESS
+from haystack_eval_ext.runs._row_log import saved_manifest
+from haystack_eval_ext.runs._run_folder import (
+    ANSWERS,
+    HARNESS,
+    MANIFEST,
+    OUR_FILES,
+    ROWS,
+    RUN_KIND,
+    SCORES,
+    RunFileError,
+    check_folder,
+    our_drafts,
+)
+from haystack_eval_ext.runs._run_shapes import wrong_in_manifest, wrong_in_rows
 from haystack_eval_ext.runs._strict_json import strict_json
 from haystack_eval_ext.runs._whole_files import write_whole
 
@@ -22,17 +36,26 @@ if TYPE_CHECKING:
     from haystack_eval_ext.runs._lines import FilePath
     from haystack_eval_ext.runs._run_rows import Row
 
-MANIFEST, ROWS, SCORES = "manifest.json", "rows.jsonl", "scores.jsonl"
+__all__ = [
+    "BASELINE_KIND",
+    "FORMAT",
+    "MANIFEST",
+    "OUR_FILES",
+    "RUN_KIND",
+    "RunFileError",
+    "RunMetric",
+    "Stored",
+    "baseline_row",
+    "check_folder",
+    "read_stored",
+    "write_baseline",
+    "write_run",
+]
+
 FORMAT = 1
-RUN_KIND, BASELINE_KIND = "haystack-eval run", "haystack-eval baseline"
+BASELINE_KIND = "haystack-eval baseline"
 STATUSES = ("scored", "undefined", "error", "not_run")
-# results.json is what `haystack-eval run --out` writes; a folder with one of these is no stranger's.
-OUR_FILES = frozenset((MANIFEST, ROWS, SCORES, HARNESS, "results.json"))
 _NO_NUMBER = frozenset(("error", "not_run"))
-
-
-class RunFileError(FileProblemsError):
-    """A folder or file holds no run that can be read, or must not be written over."""
 
 
 @dataclass(frozen=True)
@@ -61,50 +84,29 @@ class Stored:
     metrics: dict[str, RunMetric]
 
 
-def check_folder(folder: FilePath, *, replace: bool) -> Path:
+def write_run(folder: Path, stored: Stored, *, answers: bool) -> None:
     """
-    Check that a run can be saved.
-
-    :param folder: The folder.
-    :param replace: Whether a run may be there already.
-    :returns: The folder.
-    :raises RunFileError: If it is a file, or holds a run or what is no run's.
-    """
-    path = Path(folder)
-    if path.exists() and not path.is_dir():
-        raise RunFileError([f"{path} is a file; name a folder for the run."])
-    if _drafts(path):  # a save that was killed
-        return path
-    names = {entry.name for entry in path.iterdir()} if path.is_dir() else set()
-    if names and not names & OUR_FILES:
-        raise RunFileError([f"{path} is not empty and holds no run; name a new folder."])
-    if MANIFEST in names and not replace:
-        raise RunFileError([f"{path} holds a run already; name a new folder, or replace it (replace=True, --force)."])
-    if ROWS in names and not names & {MANIFEST, HARNESS}:
-        raise RunFileError([f"{path} holds {ROWS} of something else; name a new folder."])
-    return path
-
-
-def write_run(folder: Path, stored: Stored) -> None:
-    """
-    Write a run; the manifest comes last, and a folder without one is no run.
+    Write a run; the manifest comes behind what it speaks of, and a folder without one is no run.
 
     :param folder: The folder, made if it is not there.
     :param stored: The run.
+    :param answers: Whether the folder holds the answers that the harness kept of this run, and they stay. Those of
+        another go.
     :raises OSError: If it cannot be written; a run that was there before is then still whole.
     """
     folder.mkdir(parents=True, exist_ok=True)
     scores = (_score_line(stored, number, row) for number, row in enumerate(stored.rows))
-    # Without texts there is nothing to go on with: the harness would take the rows for finished and miss the answers.
-    stale = [folder / MANIFEST, *([] if stored.manifest["texts"] else [folder / HARNESS]), *_drafts(folder)]
-    write_whole(
-        {
-            folder / ROWS: "".join(map(json_line, stored.rows)).encode("utf-8"),
-            folder / SCORES: "".join(map(json_line, scores)).encode("utf-8"),
-            folder / MANIFEST: strict_json(stored.manifest).encode("utf-8"),
-        },
-        remove=stale,
-    )
+    files: dict[FilePath, bytes] = {
+        folder / ROWS: "".join(map(json_line, stored.rows)).encode("utf-8"),
+        folder / SCORES: "".join(map(json_line, scores)).encode("utf-8"),
+        folder / MANIFEST: strict_json(stored.manifest).encode("utf-8"),
+    }
+    stale = [folder / MANIFEST, *our_drafts(folder)]
+    if answers:
+        files[folder / HARNESS] = strict_json(saved_manifest(folder)).encode("utf-8")
+    else:
+        stale += [folder / HARNESS, folder / ANSWERS]
+    write_whole(files, remove=stale)
 
 
 def read_run(folder: Path) -> Stored:
@@ -203,13 +205,6 @@ def _score_line(stored: Stored, number: int, row: Row) -> Row:
     return {"id": row["id"], "repeat": row["repeat"], "metrics": metrics}
 
 
-def _drafts(folder: Path) -> list[Path]:
-    """What a save that was killed left behind; that of the manifest is always among it, since it comes last."""
-    if not any(folder.glob(f".{MANIFEST}.*")):
-        return []
-    return [draft for name in (MANIFEST, ROWS, SCORES) for draft in folder.glob(f".{name}.*")]
-
-
 def _null(score: float) -> float | None:
     return None if math.isnan(score) else score
 
@@ -219,7 +214,7 @@ def _no_run(folder: Path) -> str:
         return f"{folder}: there is no such run; name the folder of one, or a baseline file."
     if (folder / HARNESS).is_file():
         return f"{folder} holds a run that is not finished. Start it again with the same folder to go on."
-    if (folder / SCORES).is_file() or _drafts(folder):
+    if (folder / SCORES).is_file() or our_drafts(folder):
         return f"{folder} holds a run that was not written to its end ({MANIFEST} is missing). Score the rows again."
     return f"{folder} holds no run ({MANIFEST} is missing); name the folder of one, or a baseline file."
 
@@ -240,6 +235,8 @@ def _read_manifest(file: Path, kind: str) -> dict[str, Any]:
     data, settings = manifest.get("data"), manifest.get("settings")
     if not isinstance(data, dict) or not isinstance(settings, dict) or not isinstance(manifest.get("name"), str):
         raise RunFileError([f"{file} lacks 'name', 'data' or 'settings'. Score the rows again."])
+    if wrong := wrong_in_manifest(manifest):
+        raise RunFileError([f"{file} lacks '{wrong}', or holds it in another form. Score the rows again."])
     return manifest
 
 
@@ -276,11 +273,14 @@ def _places(file: Path, rows: Sequence[Row]) -> dict[tuple[Any, Any], int]:
     place: dict[tuple[Any, Any], int] = {}
     for number, row in enumerate(rows):
         row_id, repeat = row.get("id"), row.get("repeat")
-        fits = isinstance(row_id, str) and isinstance(repeat, int) and repeat >= 0
+        fits = isinstance(row_id, str) and isinstance(repeat, int) and 0 <= repeat < len(rows)
         if not fits or (row_id, repeat) in place or not isinstance(row.get("fingerprint"), str):
             msg = f"{file}: row {number + 1} has no id, repeat and fingerprint of its own. Score the rows again."
             raise RunFileError([msg])
         place[row_id, repeat] = number
+    if wrong := wrong_in_rows(rows):
+        msg = f"{file}: row {wrong[0] + 1} holds '{wrong[1]}' in another form than expected. Score the rows again."
+        raise RunFileError([msg])
     return place
 
 
@@ -292,19 +292,31 @@ def _metrics(file: Path, manifest: Mapping[str, Any], cells: list[dict[str, Any]
 
     try:
         for name, data in manifest["metrics"].items():
-            scores = column(name, lambda cell: math.nan if cell["score"] is None else float(cell["score"]))
+            scores = column(name, lambda cell: _score(cell["score"]))
             statuses = column(name, lambda cell: cell["status"])
             if not all(map(_fits, scores, statuses)):
                 msg = f"{file}: scores and statuses of '{name}' contradict each other. Score the rows again."
                 raise RunFileError([msg])
-            errors = column(name, lambda cell: cell.get("error"))
+            errors = column(name, lambda cell: _error(cell.get("error")))
             metrics[name] = RunMetric(MetricInfo.from_dict(data), scores, statuses, errors)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         if isinstance(error, RunFileError):
             raise
         msg = f"{file} lacks what the manifest lists as metrics, or holds it in another form. Score the rows again."
         raise RunFileError([msg]) from None
     return metrics
+
+
+def _score(value: Any) -> float:
+    if value is not None and not is_number(value):
+        raise TypeError
+    return math.nan if value is None else float(value)
+
+
+def _error(value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError
+    return value
 
 
 def _fits(score: float, status: str) -> bool:

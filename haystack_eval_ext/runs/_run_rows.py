@@ -25,6 +25,19 @@ _OF_RECORDS = frozenset((RUN_STATUS, RUN_ERROR))
 # What a run keeps without texts.
 _KEPT = ("id", "repeat", "fingerprint", "cluster", "tags", "status", "seconds", "tokens", "cost")
 _OUTPUTS: Row = {"answer": None, "contexts": [], "documents": []}
+# What a record says of its own; all else of a row is the data's, which may have been labelled anew since.
+_OF_ANSWERS = (
+    "id",
+    "repeat",
+    "status",
+    "error",
+    *_OUTPUTS,
+    "stages",
+    "components",
+    "seconds",
+    "tokens",
+    "cost",
+)
 _KEPT_OF_ERROR = ("class", "component")
 _DOCUMENTS = frozenset(("documents", "labels"))
 # Of 64: a chance of 1e-9 to miss a change in one of many rows is small enough for a file that is committed.
@@ -50,9 +63,11 @@ def run_rows(dataset: Dataset, records: Sequence[Mapping[str, Any]] | None) -> R
 
     :param dataset: The questions and labels.
     :param records: What the RAG pipeline did, one for each question and repeat; None if the data holds the outputs.
-    :returns: Plain rows.
+    :returns: Plain rows, and fingerprints of the questions that were asked.
     :raises ValueError: If a record belongs to no row of the data.
     """
+    if records is not None:
+        dataset = _asked(dataset, records)
     plain_rows = {row["id"]: _plain_row(row) for row in dataset.rows}
     # Fingerprints are of what a file can hold, so that stored rows have those of the rows they were made from.
     # Outputs take no part in them, and are most of the data.
@@ -71,11 +86,12 @@ def run_rows(dataset: Dataset, records: Sequence[Mapping[str, Any]] | None) -> R
     if records is None:
         rows = [{"id": row["id"], "repeat": 0} | plain_rows[row["id"]] | _status(row) for row in dataset.rows]
         return RunRows(rows, data)
-    unknown = [record["id"] for record in records if record["id"] not in plain_rows]
-    if unknown:
-        msg = f"records has the id {unknown[0]!r}, which {dataset.path} lacks. Give the data that was run."
-        raise ValueError(msg)
-    rows = [{"id": record["id"], "repeat": 0} | plain_rows[record["id"]] | plain(record) for record in records]
+    rows = [
+        {"id": record["id"], "repeat": 0}
+        | plain_rows[record["id"]]
+        | {name: plain(record[name]) for name in _OF_ANSWERS if name in record}
+        for record in records
+    ]
     place = {row_id: number for number, row_id in enumerate(plain_rows)}
     return RunRows(sorted(rows, key=lambda row: (row["repeat"], place[row["id"]])), data)
 
@@ -121,6 +137,16 @@ def run_error(row: Mapping[str, Any]) -> str | None:
     where = f" in {fault['component']}" if fault.get("component") else ""
     what = f" with {fault['class']}{where}" if fault.get("class") else ""
     return f"the question failed{what}" + (f": {fault['reason']}" if fault.get("reason") else "")
+
+
+def _asked(dataset: Dataset, records: Sequence[Mapping[str, Any]]) -> Dataset:
+    """The rows that have records: of a sample these alone."""
+    ids = {record["id"] for record in records}
+    unknown = ids - set(dataset.ids)
+    if unknown:
+        msg = f"records has the id {min(unknown)!r}, which {dataset.path} lacks. Give the data that was run."
+        raise ValueError(msg)
+    return Dataset(dataset.path, [row for row in dataset.rows if row["id"] in ids])
 
 
 def _plain_row(row: Mapping[str, Any]) -> Row:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from haystack.dataclasses import ChatMessage
@@ -76,6 +76,36 @@ def cost(tokens: Tokens, prices: Prices | None) -> float | None:
     costs = [cost_of(model, counts["prompt"], counts["completion"], prices) for model, counts in tokens.items()]
     known = [each for each in costs if each is not None]
     return math.fsum(known) if known and len(known) == len(costs) else None
+
+
+def rag_usage(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """
+    Add up what a RAG pipeline spent on all questions.
+
+    :param records: Records, or the rows of a run.
+    :returns: `tokens` by model; `cost`, None where a price is missing, since unknown is not 0; `seconds` of all
+        questions, and by component `calls` and `seconds`.
+    """
+    tokens: Tokens = {}
+    costs: list[float | None] = []
+    seconds: list[float] = []
+    components: dict[str, dict[str, Any]] = {}
+    for record in records:
+        add_tokens(tokens, record.get("tokens") or {})
+        if record.get("tokens"):
+            costs.append(record.get("cost"))
+        seconds.append(record.get("seconds") or 0.0)
+        for call in record.get("components") or []:
+            entry = components.setdefault(call["name"], {"calls": 0, "seconds": 0.0})
+            entry["calls"] += 1
+            entry["seconds"] += call["seconds"] or 0.0
+    known = [each for each in costs if each is not None]
+    return {
+        "tokens": tokens,
+        "cost": math.fsum(known) if known and len(known) == len(costs) else None,
+        "seconds": math.fsum(seconds),
+        "components": components,
+    }
 
 
 def _handed_on(reply: ChatMessage, given: Any) -> bool:

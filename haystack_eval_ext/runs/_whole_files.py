@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from haystack_eval_ext.runs._lines import FilePath
+
+# Exactly what `draft_of` gives: an editor's .manifest.json.swp is not ours.
+_DRAFT = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{8}")
+
+
+def draft_of(file: Path) -> Path:
+    """
+    Name the draft of a file.
+
+    :param file: The file.
+    :returns: A hidden file beside it, of a name that is not taken yet.
+    """
+    return file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+
+
+def drafts_in(folder: Path, names: Iterable[str]) -> list[Path]:
+    """
+    Find what writers that were killed left behind.
+
+    :param folder: The folder, which need not be there.
+    :param names: The files whose drafts are meant.
+    :returns: The drafts.
+    """
+    known = frozenset(names)
+    found = [] if not folder.is_dir() else sorted(folder.iterdir())
+    return [path for path in found if (match := _DRAFT.fullmatch(path.name)) and match["name"] in known]
 
 
 def write_whole(files: Mapping[FilePath, bytes], *, remove: Iterable[Path] = ()) -> None:
@@ -28,7 +55,7 @@ def write_whole(files: Mapping[FilePath, bytes], *, remove: Iterable[Path] = ())
     try:
         for path, data in files.items():
             target = Path(os.path.realpath(path))  # a link stays a link to the new file
-            draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+            draft = draft_of(target)
             drafts.append((draft, target))
             with draft.open("xb") as file:
                 file.write(data)

@@ -33,21 +33,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from haystack_eval_ext._rows import describe
 from haystack_eval_ext.runs import comparison as comparing
 from haystack_eval_ext.runs import gate
 from haystack_eval_ext.runs._agreement import Agreement
 from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs._people import agree
 from haystack_eval_ext.runs._rescoring import evaluate_again, rejudged
-from haystack_eval_ext.runs._run_files import MANIFEST, check_folder
+from haystack_eval_ext.runs._run_folder import MANIFEST, check_folder
 from haystack_eval_ext.runs.comparison import Comparison, ComparisonError, ScoredRun
-from haystack_eval_ext.runs.dataset import Dataset, read_dataset
+from haystack_eval_ext.runs.dataset import Data, Dataset, open_dataset
 from haystack_eval_ext.runs.evaluation import evaluate_pipeline
 from haystack_eval_ext.runs.gate import Condition, GateResult, exit_code, overall_outcome
-from haystack_eval_ext.runs.judging import JudgeSettings
+from haystack_eval_ext.runs.judging import JudgeSettings, prepare_judges
 from haystack_eval_ext.runs.making import make_run
-from haystack_eval_ext.runs.rag import RagOptions, evaluate_rag, open_target
+from haystack_eval_ext.runs.rag import RagOptions, evaluate_rag
 from haystack_eval_ext.runs.run import EvaluationRun, RunFileError, load_run
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ __all__ = [
 
 def evaluate(
     evaluators: Pipeline | FilePath | Mapping[str, Any],
-    data: Dataset | EvaluationRun | FilePath,
+    data: Data | EvaluationRun,
     *,
     out: FilePath | None = None,
     name: str | None = None,
@@ -95,8 +94,8 @@ def evaluate(
     Score stored outputs.
 
     :param evaluators: A pipeline, its YAML file, the name of a shipped one, or components by name.
-    :param data: Rows with outputs and labels: a Dataset or its file; or a run with its texts, or its folder, whose
-        outputs are scored again without running the RAG pipeline.
+    :param data: Rows with outputs and labels: a Dataset, its file, or a list of rows; or a run with its texts, or its
+        folder, whose outputs are scored again without running the RAG pipeline.
     :param out: Folder to keep the run in.
     :param name: What reports call the run; without it the folder's name, else the data's.
     :param mapping: Columns by "component.socket", for sockets outside our vocabulary.
@@ -105,6 +104,7 @@ def evaluate(
     :param label_field: Where bare keys of a data file go, as in `read_dataset`.
     :param lower_is_better: Metrics of which a higher score is worse, beside those whose class says so.
     :param judge: Budgets, cache and generator of all judges for this run; None leaves to each what it says itself.
+        They are prepared before the first is asked, so that a missing key of the last costs nothing.
     :returns: The run.
     :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores.
     :raises RunFileError: If the folder holds something else.
@@ -114,6 +114,7 @@ def evaluate(
     source = _source(data, label_field)
     called = name or (folder.name if folder is not None else None)
     with opened(evaluators, judge) as pipeline:
+        prepare_judges(pipeline)
         if isinstance(source, Dataset):
             evaluation = evaluate_pipeline(pipeline, source, mapping)
             called = called or os.path.basename(source.path)
@@ -127,7 +128,7 @@ def evaluate(
 
 def run_rag(
     evaluators: Pipeline | FilePath | Mapping[str, Any],
-    data: Dataset | FilePath,
+    data: Data,
     rag: Any,
     *,
     out: FilePath | None = None,
@@ -143,7 +144,7 @@ def run_rag(
     Ask a RAG pipeline the questions of a dataset, score the answers and each stage of retrieval, and keep the run.
 
     :param evaluators: A pipeline, its YAML file, the name of a shipped one, or components by name.
-    :param data: The questions and labels, or their file.
+    :param data: The questions and labels: a Dataset, its file, or a list of rows.
     :param rag: A pipeline's YAML file, "module:name", or the thing itself: a Pipeline, a component, a function of a
         question.
     :param out: Folder of the run. Each answer is in it as soon as it is there: after a kill the same call goes on.
@@ -160,11 +161,19 @@ def run_rag(
     :raises RunFileError: If the folder holds something else.
     :raises ValueError: If the data or an option is wrong.
     """
-    dataset = data if isinstance(data, Dataset) else read_dataset(data, label_field=label_field)
-    settings = judge or JudgeSettings(progress_bar=options.get("progress", True))
-    with opened(evaluators, settings) as pipeline:
-        target = open_target(rag, overrides=overrides, index=index, documents=documents)
-        return evaluate_rag(pipeline, dataset, target, out=out, name=name, **options)
+    return evaluate_rag(
+        evaluators,
+        data,
+        rag,
+        out=out,
+        name=name,
+        judge=judge,
+        index=index,
+        documents=documents,
+        overrides=overrides,
+        label_field=label_field,
+        **options,
+    )
 
 
 def compare(
@@ -273,15 +282,12 @@ def baseline(run: EvaluationRun | FilePath, path: FilePath) -> None:
     load_run(run).baseline(path)
 
 
-def _source(data: Dataset | EvaluationRun | FilePath, label_field: str) -> Dataset | EvaluationRun:
-    if isinstance(data, Dataset | EvaluationRun):
+def _source(data: Data | EvaluationRun, label_field: str) -> Dataset | EvaluationRun:
+    if isinstance(data, EvaluationRun):
         return data
-    if not isinstance(data, str | os.PathLike):
-        msg = f"data must be a Dataset, a run, or a path, but is {describe(data)}."
-        raise TypeError(msg)
-    path = Path(data)
-    is_run = path.is_dir() or path.name == MANIFEST
-    return load_run(path) if is_run else read_dataset(path, label_field=label_field)
+    if isinstance(data, str | os.PathLike) and (Path(data).is_dir() or Path(data).name == MANIFEST):
+        return load_run(data)
+    return open_dataset(data, label_field=label_field)
 
 
 def _comparable(before: EvaluationRun, after: EvaluationRun) -> tuple[ScoredRun, ScoredRun]:

@@ -32,6 +32,7 @@ __all__ = [
     "COLUMNS",
     "SUFFIXES",
     "Column",
+    "Data",
     "Dataset",
     "DatasetError",
     "beir_dataset",
@@ -172,7 +173,11 @@ def read_dataset(path: FilePath, *, label_field: str = "id") -> Dataset:
     return _made(records, delimited, label_field, problems)
 
 
-def open_dataset(data: Dataset | Sequence[Mapping[str, Any]] | FilePath, *, label_field: str = "id") -> Dataset:
+#: Rows as a user gives them: a Dataset, rows that are dictionaries, or their file.
+Data = Dataset | Sequence[Mapping[str, Any]] | FilePath
+
+
+def open_dataset(data: Data, *, label_field: str = "id") -> Dataset:
     """
     Take rows as a user gives them: checked, and under the names of `COLUMNS`.
 

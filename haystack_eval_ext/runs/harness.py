@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, closing
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._parameters import check_integer, is_number
@@ -16,6 +16,7 @@ from haystack_eval_ext.runs._fingerprints import order_free_hash
 from haystack_eval_ext.runs._first_answers import settled
 from haystack_eval_ext.runs._questions import check_mapping
 from haystack_eval_ext.runs._row_log import HarnessError, RowLog
+from haystack_eval_ext.runs._run_folder import check_folder
 from haystack_eval_ext.runs._sampling import sample_rows
 from haystack_eval_ext.runs._tracing import recording_tracer
 from haystack_eval_ext.runs._usage import Prices
@@ -26,9 +27,74 @@ from haystack_eval_ext.runs.targets import TargetError, as_target
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
 
-__all__ = ["HarnessError", "TargetError", "run_target"]
+    from haystack_eval_ext.runs._questions import Sections
+    from haystack_eval_ext.runs.targets import Target
+
+__all__ = ["HarnessError", "RunPlan", "TargetError", "check_options", "plan_run", "run_target"]
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """
+    What a run will ask, and how.
+
+    :param target: The target.
+    :param rows: The questions, those of the sample alone.
+    :param sections: The user's mapping.
+    :param asker: What asks.
+    """
+
+    target: Target
+    rows: list[dict[str, Any]]
+    sections: Sections
+    asker: Asker
+
+
+def plan_run(
+    target: Any,
+    dataset: Dataset,
+    *,
+    concurrency: int = 8,
+    isolate: bool = False,
+    repeats: int = 1,
+    sample: int | None = None,
+    seed: int = 0,
+    stratify: str | None = None,
+    retrieved: str | None = None,
+    mapping: Mapping[str, Any] | None = None,
+    prices: Prices | None = None,
+    max_failures: int | None = None,
+    timeout: float | None = None,
+) -> RunPlan:
+    """
+    Check everything that :func:`run_target` takes, without asking, filling or writing anything.
+
+    :returns: The plan.
+    :raises ValueError: As :func:`run_target`, TypeError likewise.
+    """
+    check_options(
+        concurrency=concurrency,
+        repeats=repeats,
+        sample=sample,
+        seed=seed,
+        stratify=stratify,
+        retrieved=retrieved,
+        mapping=mapping,
+        prices=prices,
+        max_failures=max_failures,
+        timeout=timeout,
+    )
+    sections = check_mapping(mapping)
+    _check_questions(dataset)
+    rows = sample_rows(dataset, sample, seed, stratify)
+    found = as_target(target)
+    asker = Asker(found, Dataset(dataset.path, rows), sections, retrieved, prices)
+    if found.pipeline is None:
+        asker.warm_up(int(isolate))  # refuses isolate
+    return RunPlan(found, rows, sections, asker)
 
 
 def run_target(
@@ -49,7 +115,7 @@ def run_target(
     max_failures: int | None = None,
     timeout: float | None = None,
     retry_failed: bool = False,
-    forget: Iterable[str] = (),
+    replace: bool = False,
 ) -> list[dict[str, Any]]:
     """
     Ask a RAG pipeline the questions of a dataset, several at the same time.
@@ -76,7 +142,7 @@ def run_target(
     :param target: What :func:`~haystack_eval_ext.runs.targets.load_target` gives, or a Pipeline, a component such as a
         SuperComponent or an Agent, or a function of a question that returns a dict.
     :param dataset: The questions.
-    :param out: Folder for `rows.jsonl` and `harness.json`; None keeps everything in memory.
+    :param out: Folder for `answers.jsonl` and `harness.json`; None keeps everything in memory.
     :param concurrency: How many questions are in flight at most.
     :param isolate: Give each thread a copy of the pipeline, for components that cannot be shared.
     :param repeats: How often each question is asked.
@@ -91,7 +157,8 @@ def run_target(
     :param max_failures: Stop the run when more rows than this have failed.
     :param timeout: Seconds after which a question is given up. Its thread is busy until the call ends.
     :param retry_failed: When going on, ask again what failed.
-    :param forget: Files of the folder to remove when the first question is asked: those of a run that is replaced.
+    :param replace: Ask everything anew where the folder holds the answers of a finished run, or of another one. What
+        was being asked when the same call was killed is gone on with.
     :returns: One plain record for each question and repeat, in the order of the dataset, repeat by repeat: `id`,
         `repeat`, `status` ("ok" or "error"), `error` (class, component, reason), `question`, `answer`, `contexts`,
         `documents`, `stages`, `components`, `seconds`, `tokens` by model, `cost`.
@@ -101,44 +168,54 @@ def run_target(
     :raises HarnessError: If the folder holds another run, too many rows fail, or every thread hangs. Rows that were
         finished are kept.
     """
-    _check_options(concurrency, repeats, sample, seed, stratify, retrieved, max_failures, timeout)
-    if prices is not None:
-        check_prices(prices)
-    sections = check_mapping(mapping)
-    _check_questions(dataset)
-    rows = sample_rows(dataset, sample, seed, stratify)
-    found = as_target(target)
-    asker = Asker(found, Dataset(dataset.path, rows), sections, retrieved, prices)
-    check_stores(found)
+    folder = None if out is None else check_folder(out, replace=True, going_on=True)
+    plan = plan_run(
+        target,
+        dataset,
+        concurrency=concurrency,
+        isolate=isolate,
+        repeats=repeats,
+        sample=sample,
+        seed=seed,
+        stratify=stratify,
+        retrieved=retrieved,
+        mapping=mapping,
+        prices=prices,
+        max_failures=max_failures,
+        timeout=timeout,
+    )
+    rows, asker = plan.rows, plan.asker
+    check_stores(plan.target)
     jobs = [Job(row, repeat) for repeat in range(repeats) for row in rows]
     with ExitStack() as stack:
         done: dict[tuple[str, int], dict[str, Any]] = {}
         log: RowLog | None = None
-        if out is not None:
+        if folder is not None:
             manifest = {
                 "questions": _question_hash(dataset, asker.columns),
-                "target": {"name": found.name, "fingerprint": found.fingerprint()},
+                "target": {"name": plan.target.name, "fingerprint": plan.target.fingerprint()},
                 "settings": {
                     "repeats": repeats,
                     "sample": sample,
                     "seed": None if sample is None else seed,
                     "stratify": stratify,
                     "retrieved": retrieved,
-                    "mapping": sections,
+                    "mapping": plan.sections,
                 },
             }
-            log = RowLog(Path(out), manifest, retry_failed=retry_failed, forget=forget)
+            log = RowLog(folder, manifest, retry_failed=retry_failed, replace=replace)
             stack.callback(log.close)
             done.update(log.done)
         missing = [job for job in jobs if (job.row["id"], job.repeat) not in done]
+        failures = sum(record["status"] == "error" for record in done.values())
         if missing:
+            _check_failures(failures, max_failures, done, folder)
             slots = min(concurrency, len(missing))
             asker.warm_up(slots if isolate else 0)
             advance = _progress(stack, len(jobs), len(jobs) - len(missing)) if progress else None
             stack.enter_context(recording_tracer())
             workers: Workers[Job, dict[str, Any]] = Workers(asker.ask, slots, timeout)
             ended = stack.enter_context(closing(workers.run(missing)))
-            failures = sum(record["status"] == "error" for record in done.values())
             try:
                 proven = any(record["status"] == "ok" for record in done.values())
                 for job, result in settled(ended, len(missing), proven=proven):
@@ -149,11 +226,12 @@ def run_target(
                     failures += record["status"] == "error"
                     if advance is not None:
                         advance()
-                    _check_failures(failures, max_failures, done, out)
+                    _check_failures(failures, max_failures, done, folder)
             except AllHangError:
                 msg = (
                     f"All {slots} threads hold calls that did not end within {timeout:g} s and again {timeout:g} s; "
-                    f"{len(done)} of {len(jobs)} rows are finished.{_go_on(out)}"
+                    f"{len(done)} of {len(jobs)} rows are finished."
+                    + ("" if folder is None else " Start again with the same folder to go on.")
                 )
                 raise HarnessError(msg) from None
     return [done[job.row["id"], job.repeat] for job in jobs]
@@ -166,36 +244,48 @@ def _question_hash(dataset: Dataset, columns: list[str]) -> str:
     return order_free_hash(parts)
 
 
-def _check_failures(
-    failures: int, limit: int | None, done: Mapping[Any, dict[str, Any]], out: str | os.PathLike[str] | None
-) -> None:
+def _check_failures(failures: int, limit: int | None, done: Mapping[Any, dict[str, Any]], folder: Path | None) -> None:
     if limit is None or failures <= limit:
         return
     fault = next(record["error"] for record in reversed(list(done.values())) if record["status"] == "error")
-    where = f" in {fault['component']}" if fault["component"] else ""
-    msg = (
-        f"{failures} of {len(done)} rows failed, more than max_failures={limit}. The last: {fault['class']}{where}: "
-        f"{fault['reason']}{_go_on(out)}"
-    )
+    msg = f"{failures} of {len(done)} rows failed, more than max_failures={limit}. The last: {told(fault)}"
+    if folder is not None:
+        msg += (
+            " To go on, start again with the same folder, and with retry_failed, which asks the failed ones again, or "
+            "with a higher max_failures."
+        )
     raise HarnessError(msg)
 
 
-def _go_on(out: str | os.PathLike[str] | None) -> str:
-    return (
-        "" if out is None else " Start again with the same folder to go on (retry_failed asks the failed ones again)."
-    )
+def told(fault: Mapping[str, Any]) -> str:
+    """
+    Say why a question failed.
+
+    :param fault: The `error` of its record.
+    :returns: Class, component and reason.
+    """
+    where = f" in {fault['component']}" if fault.get("component") else ""
+    return f"{fault.get('class')}{where}: {fault.get('reason')}"
 
 
-def _check_options(
-    concurrency: Any,
-    repeats: Any,
-    sample: Any,
-    seed: Any,
-    stratify: Any,
-    retrieved: Any,
-    max_failures: Any,
-    timeout: Any,
+def check_options(
+    *,
+    concurrency: Any = 8,
+    repeats: Any = 1,
+    sample: Any = None,
+    seed: Any = 0,
+    stratify: Any = None,
+    retrieved: Any = None,
+    mapping: Any = None,
+    prices: Any = None,
+    max_failures: Any = None,
+    timeout: Any = None,
 ) -> None:
+    """
+    Check the options of :func:`run_target` as far as they can be without data and target.
+
+    :raises ValueError: If one is out of its range, TypeError if it is of another type.
+    """
     check_integer("concurrency", concurrency, minimum=1)
     check_integer("repeats", repeats, minimum=1)
     check_integer("seed", seed, minimum=0)
@@ -211,6 +301,9 @@ def _check_options(
         came = timeout if isinstance(timeout, int | float) else describe(timeout)
         msg = f"timeout must be a number of seconds above 0, or None, but is {came}."
         raise ValueError(msg)
+    if prices is not None:
+        check_prices(prices)
+    check_mapping(mapping)
 
 
 def _check_questions(dataset: Dataset) -> None:

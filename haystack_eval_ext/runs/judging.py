@@ -75,47 +75,68 @@ def judged_components(pipeline: Pipeline) -> dict[str, JudgedEvaluator]:
     }
 
 
-def set_judges(pipeline: Pipeline, settings: JudgeSettings) -> None:
+def set_judges(pipeline: Pipeline, settings: JudgeSettings) -> Callable[[], None]:
     """
-    Apply the settings of a run to the judges of a pipeline, which belongs to the run.
+    Apply the settings of a run to the judges of a pipeline.
 
     A row that cannot be judged costs the run no other row: the evaluators report it instead of raising.
 
     :param pipeline: The pipeline, which is changed.
     :param settings: The settings.
-    :raises EvaluationError: If the pipeline has no judge that they could apply to, or they contradict each other.
+    :returns: What makes the judges as they were.
+    :raises EvaluationError: If the pipeline has no judge that they could apply to, or they contradict each other. Then
+        nothing has changed.
     """
     components = judged_components(pipeline)
     if not components:
         if settings != JudgeSettings(progress_bar=settings.progress_bar):
             msg = "No component of the pipeline asks a judge: leave the options for judges away."
             raise EvaluationError(msg)
-        return
+        return lambda: None
     if settings.embedder is not None and not any(map(_has_embedder, components.values())):
         msg = "No component of the pipeline that asks a judge has an embedder: leave the option for embedders away."
         raise EvaluationError(msg)
     budget = None
     if settings.limited:
         budget = Budget(settings.max_calls, settings.max_tokens, settings.max_cost, settings.prices)
-    for name, component in components.items():
-        try:
-            policy = component.policy
-            component.policy = replace(
-                policy,
-                cache_path=settings.cache_path or policy.cache_path,
-                offline=settings.offline or policy.offline,
-                prices=settings.prices or policy.prices,
-            )
-        except ValueError as error:
-            msg = f"{name}: {error}"
-            raise EvaluationError(msg) from error
-        component.budget = budget
-        component.raise_on_failure = False
-        component.progress_bar = component.progress_bar and settings.progress_bar
-        if settings.generator is not None:
-            component.chat_generator = settings.generator
-        if settings.embedder is not None and _has_embedder(component):
-            component.embedder = settings.embedder  # type: ignore[attr-defined]
+    changes = [
+        (component, name, value)
+        for label, component in components.items()
+        for name, value in _changes(label, component, settings, budget).items()
+    ]
+    before = [(component, name, getattr(component, name)) for component, name, _ in changes]
+    _set(changes)
+    return lambda: _set(before)
+
+
+def _changes(label: str, component: Any, settings: JudgeSettings, budget: Budget | None) -> dict[str, Any]:
+    """What the settings make of a judge, by attribute."""
+    try:
+        policy = replace(
+            component.policy,
+            cache_path=settings.cache_path or component.policy.cache_path,
+            offline=settings.offline or component.policy.offline,
+            prices=settings.prices or component.policy.prices,
+        )
+    except ValueError as error:
+        msg = f"{label}: {error}"
+        raise EvaluationError(msg) from error
+    changes = {
+        "policy": policy,
+        "budget": budget,
+        "raise_on_failure": False,
+        "progress_bar": component.progress_bar and settings.progress_bar,
+    }
+    if settings.generator is not None:
+        changes["chat_generator"] = settings.generator
+    if settings.embedder is not None and _has_embedder(component):
+        changes["embedder"] = settings.embedder
+    return changes
+
+
+def _set(values: list[tuple[Any, str, Any]]) -> None:
+    for component, name, value in values:
+        setattr(component, name, value)
 
 
 def _has_embedder(component: Any) -> bool:

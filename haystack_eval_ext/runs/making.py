@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 from haystack import Pipeline
 
 from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext.runs._fingerprints import canonical
 from haystack_eval_ext.runs._metric_info import metric_info
 from haystack_eval_ext.runs._pipeline_text import kept_yaml, pipeline_yaml
 from haystack_eval_ext.runs._plain import plain
 from haystack_eval_ext.runs._run_files import FORMAT, RUN_KIND, RunMetric
 from haystack_eval_ext.runs._run_rows import run_error, run_rows
+from haystack_eval_ext.runs._usage import rag_usage
 from haystack_eval_ext.runs._versions import versions
-from haystack_eval_ext.runs.evaluation import Evaluation, EvaluationError
+from haystack_eval_ext.runs.evaluation import Evaluation, EvaluationError, MetricScores
 from haystack_eval_ext.runs.run import EvaluationRun
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
     from haystack_eval_ext.runs._run_rows import Row
     from haystack_eval_ext.runs.dataset import Dataset
-    from haystack_eval_ext.runs.evaluation import MetricScores
+
+_UNKNOWN = "unknown"
 
 
 def make_run(
@@ -39,8 +42,11 @@ def make_run(
     stages: Mapping[str, Evaluation | Sequence[Evaluation | None]] | None = None,
     rag: Pipeline | str | None = None,
     rag_name: str | None = None,
+    index: str | None = None,
+    corpus: Mapping[str, Any] | None = None,
     sample: int | None = None,
     seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
     lower_is_better: Collection[str] = (),
     warnings: Iterable[str] = (),
 ) -> EvaluationRun:
@@ -73,8 +79,11 @@ def make_run(
         "stage/metric".
     :param rag: The RAG pipeline, or its YAML.
     :param rag_name: Its file, or "module:name".
+    :param index: YAML of the pipeline that filled its store.
+    :param corpus: What it searched: numbers and fingerprints.
     :param sample: How many questions were drawn, if not all.
     :param seed: What drew them.
+    :param settings: What else was set that decides the answers.
     :param lower_is_better: Metrics of which a higher score is worse, beside those whose class says so.
     :param warnings: What a reader of the scores must know.
     :returns: The run.
@@ -107,27 +116,79 @@ def make_run(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "texts": True,
         "data": found.data,
-        "settings": {"repeats": repeats, "sample": sample, "seed": seed},
+        "settings": {"repeats": repeats, "sample": sample, "seed": seed, **plain(settings or {})},
         "versions": versions(),
         "pipelines": {
             "evaluation": pipeline_yaml(pipeline),
             "rag": pipeline_yaml(rag) if isinstance(rag, Pipeline) else None if rag is None else kept_yaml(rag),
             "rag_name": rag_name,
+            "index": None if index is None else kept_yaml(index),
         },
+        "corpus": plain(corpus or {}),
         "metrics": {},
         "usage": plain(_sum([each.usage for each in whole])),
-        # Of the first answer to each question.
-        "diagnoses": plain(whole[0].diagnoses) if whole else {},
+        "rag_usage": None if records is None else rag_usage(found.rows),
+        "diagnoses": plain(_diagnoses(_as_list(evaluation), found.rows)),
         "unanswerable": list(dict.fromkeys(row for each in whole for row in each.unanswerable)),
-        "never_retrieved": plain(whole[0].never_retrieved) if whole else {},
+        "never_retrieved": plain(_never_retrieved(whole)),
         "warnings": list(warnings),
     }
     run = EvaluationRun(manifest, found.rows, by_metric)
+    if repeats > 1:
+        manifest["spread"] = plain(run.spread())
     # Readers of the file see the means; whoever loads it forms them anew from the rows.
     manifest["metrics"] = {
         label: {**metric.info.to_dict(), "score": plain(run.scores[label])} for label, metric in by_metric.items()
     }
     return run
+
+
+def no_scores(metric: str, rows: int) -> MetricScores:
+    """
+    Give the scores of a metric that was not run.
+
+    :param metric: Its name.
+    :param rows: How many rows there are.
+    :returns: No score for any.
+    """
+    return MetricScores(metric, math.nan, [math.nan] * rows, ["not_run"] * rows)
+
+
+def _diagnoses(evaluations: Sequence[Evaluation | None], rows: list[Row]) -> dict[str, dict[str, Any]]:
+    """What is said of the first answer to each question; of one that failed only that."""
+    repeat, first = next(((number, each) for number, each in enumerate(evaluations) if each is not None), (0, None))
+    if first is None:
+        return {}
+    failed = {row["id"]: reason for row in rows if row["repeat"] == repeat and (reason := run_error(row)) is not None}
+    found = {}
+    for name, given in first.diagnoses.items():
+        labels, reasons = dict(given["labels"]), dict(given["reasons"])
+        counts = dict(given["counts"])
+        for row_id, reason in failed.items():
+            if row_id in labels:
+                counts[labels[row_id]] = counts.get(labels[row_id], 0) - 1
+            counts[_UNKNOWN] = counts.get(_UNKNOWN, 0) + 1
+            labels[row_id], reasons[row_id] = _UNKNOWN, f"no diagnosis: {reason}"
+        order = [row["id"] for row in rows if row["repeat"] == repeat and row["id"] in labels]
+        found[name] = {
+            **given,
+            "counts": counts,
+            "labels": {row_id: labels[row_id] for row_id in order},
+            "reasons": {row_id: reasons[row_id] for row_id in order},
+        }
+    return found
+
+
+def _never_retrieved(evaluations: Sequence[Evaluation]) -> dict[str, list[Any]]:
+    """What no repeat retrieved."""
+    found: dict[str, list[Any]] = {}
+    for name in dict.fromkeys(name for each in evaluations for name in each.never_retrieved):
+        first, *others = [each.never_retrieved.get(name, []) for each in evaluations]
+        known = [set(map(canonical, other)) for other in others]
+        kept = [label for label in first if all(canonical(label) in other for other in known)]
+        if kept:
+            found[name] = kept
+    return found
 
 
 def _metric(

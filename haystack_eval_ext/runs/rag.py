@@ -4,29 +4,38 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from haystack import Pipeline
 
+from haystack_eval_ext.runs._corpus import corpus_of
 from haystack_eval_ext.runs._demands import demand
+from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs._feeding import LABELS_SOCKET, EvaluationError
-from haystack_eval_ext.runs._row_log import MANIFEST as HARNESS
-from haystack_eval_ext.runs._run_files import MANIFEST, ROWS, SCORES, check_folder
-from haystack_eval_ext.runs.dataset import Dataset, read_dataset
-from haystack_eval_ext.runs.evaluation import Evaluation, check_pipeline, evaluate_pipeline
-from haystack_eval_ext.runs.harness import run_target
+from haystack_eval_ext.runs._loading import read_pipeline_text
+from haystack_eval_ext.runs._row_log import kept_by_us
+from haystack_eval_ext.runs._run_folder import check_folder
+from haystack_eval_ext.runs.dataset import Data, Dataset, open_dataset
+from haystack_eval_ext.runs.evaluation import Evaluation, MetricScores, check_pipeline, evaluate_pipeline
+from haystack_eval_ext.runs.harness import check_options, plan_run, run_target, told
 from haystack_eval_ext.runs.indexing import fill_store
-from haystack_eval_ext.runs.making import make_run
+from haystack_eval_ext.runs.judging import JudgeSettings, prepare_judges
+from haystack_eval_ext.runs.making import make_run, no_scores
 from haystack_eval_ext.runs.records import dataset_of_records, failed_ids, stage_datasets
 from haystack_eval_ext.runs.targets import Target, TargetError, as_target, load_target
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from haystack_eval_ext.runs._lines import FilePath
     from haystack_eval_ext.runs._usage import Prices
     from haystack_eval_ext.runs.run import EvaluationRun
+
+_logger = logging.getLogger(__name__)
 
 
 class RagOptions(TypedDict, total=False):
@@ -52,51 +61,22 @@ class RagOptions(TypedDict, total=False):
     warnings: Iterable[str]
 
 
-# The manifest goes first: a folder without one is no run.
-_OF_RUN = (MANIFEST, SCORES, ROWS, HARNESS)
 _RANKING_SOCKET = "retrieved_documents"
 _OUTPUT_COLUMNS = ("answer", "contexts", "documents")
 
 
-def open_target(
-    rag: Any,
-    *,
-    overrides: Mapping[str, Any] | None = None,
-    index: FilePath | None = None,
-    documents: FilePath | None = None,
-) -> Target:
-    """
-    Load what is to be evaluated, and fill its store.
-
-    :param rag: A pipeline's YAML file, "module:name", or the thing itself: a Pipeline, a component, a function.
-    :param overrides: Init parameters by "component.parameter", for YAML.
-    :param index: YAML of an indexing pipeline that fills the store first.
-    :param documents: The folder of files that it indexes.
-    :returns: The target.
-    :raises TargetError: If it cannot be made, or its store not be filled.
-    """
-    if (index is None) != (documents is None):
-        msg = "index and documents belong together: an indexing pipeline, and the folder of files that it reads."
-        raise TargetError(msg)
-    if isinstance(rag, str) or hasattr(rag, "__fspath__"):
-        target = load_target(rag, overrides=overrides)
-    elif overrides:
-        msg = "overrides change a pipeline's YAML: what is made in Python takes its parameters there."
-        raise TargetError(msg)
-    else:
-        target = as_target(rag)
-    if index is not None and documents is not None:
-        fill_store(index, documents, target)
-    return target
-
-
 def evaluate_rag(
-    evaluators: Pipeline,
-    data: Dataset | FilePath,
+    evaluators: Pipeline | FilePath | Mapping[str, Any],
+    data: Data,
     rag: Any,
     *,
     out: FilePath | None = None,
     name: str | None = None,
+    judge: JudgeSettings | None = None,
+    index: FilePath | None = None,
+    documents: FilePath | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    label_field: str = "id",
     concurrency: int = 8,
     isolate: bool = False,
     repeats: int = 1,
@@ -119,6 +99,9 @@ def evaluate_rag(
     """
     Ask a RAG pipeline the questions of a dataset, score the answers and each stage of retrieval, and keep the run.
 
+    What is wrong with options, folder, data, evaluators, RAG pipeline or judges is said in this order, before the store
+    is filled and the first question asked.
+
     ```python
     from haystack import Document, Pipeline
     from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
@@ -137,11 +120,17 @@ def evaluate_rag(
     # {'ranking.RR': 1.0, 'ranking.P@1': 1.0}
     ```
 
-    :param evaluators: The evaluation pipeline.
-    :param data: The questions and labels, or their file.
-    :param rag: What :func:`open_target` gives, or takes.
+    :param evaluators: A pipeline, its YAML file, the name of a shipped one, or components by name.
+    :param data: The questions and labels: a Dataset, its file, or a list of rows.
+    :param rag: A pipeline's YAML file, "module:name", or the thing itself: a Pipeline, a component, a function of a
+        question.
     :param out: Folder of the run. Each answer is in it as soon as it is there: after a kill the same call goes on.
     :param name: What reports call the run; without it the folder's name, else that of the RAG pipeline.
+    :param judge: Budgets, cache and generator of all judges for this run. A row that they cannot judge costs no other.
+    :param index: YAML of an indexing pipeline that fills the store first.
+    :param documents: The folder of files that it indexes.
+    :param overrides: Init parameters of the RAG pipeline by "component.parameter", for YAML.
+    :param label_field: Where bare keys of a data file go, as in `read_dataset`.
     :param concurrency: How many questions are in flight at most.
     :param isolate: Whether each thread gets a copy of the RAG pipeline.
     :param repeats: How often each question is asked; its scores are averaged.
@@ -157,25 +146,17 @@ def evaluate_rag(
     :param retry_failed: When going on, ask again what failed.
     :param progress: Whether to show progress on a terminal.
     :param texts: False keeps ids and scores only.
-    :param replace_run: Replace a finished run that is in the folder: everything is asked again, or with `retry_failed`
-        what failed.
+    :param replace_run: Replace a run that is in the folder, once the new one is there: everything is asked again, or
+        with `retry_failed` what failed. Answers of this very run that are not in a finished one yet are gone on with.
     :param lower_is_better: Metrics of which a higher score is worse.
     :param warnings: What a reader of the scores must know.
     :returns: The run, with a metric "stage/metric" for each stage of retrieval where there are several.
     :raises EvaluationError: If the target cannot be made or asked, every question failed, or nothing can be scored.
+    :raises RunFileError: If the folder holds something else.
+    :raises ValueError: If the data or an option is wrong.
     """
-    dataset = data if isinstance(data, Dataset) else read_dataset(data)
-    folder = None if out is None else check_folder(out, replace=replace_run)
-    labels = _labels(dataset)
-    check_pipeline(evaluators, labels, mapping)
-    target = rag if isinstance(rag, Target) else open_target(rag)
-    target = demand(target, evaluators, labels, mapping=mapping, sections=sections)
-    records = run_target(
-        target,
-        labels,
-        out=folder,
+    check_options(
         concurrency=concurrency,
-        isolate=isolate,
         repeats=repeats,
         sample=sample,
         seed=seed,
@@ -183,36 +164,93 @@ def evaluate_rag(
         retrieved=retrieved,
         mapping=sections,
         prices=prices,
-        progress=progress,
         max_failures=max_failures,
         timeout=timeout,
-        retry_failed=retry_failed,
-        # A finished run that is replaced answers anew, unless its failures alone are wanted.
-        forget=() if folder is None or retry_failed or not (folder / MANIFEST).exists() else _OF_RUN,
     )
-    evaluations = [_answers(evaluators, labels, records, repeat, mapping) for repeat in range(repeats)]
-    if not any(evaluations):
-        fault = next(record["error"] for record in records if record["status"] == "error")
-        where = f" in {fault['component']}" if fault["component"] else ""
-        msg = f"Every question failed: there is nothing to score. The first: {fault['class']}{where}: {fault['reason']}"
-        raise EvaluationError(msg)
-    run = make_run(
-        evaluations,
-        labels,
-        evaluators,
-        name=name or (folder.name if folder is not None else target.name),
-        records=records,
-        stages=_stages(evaluators, labels, records, repeats),
-        rag=target.yaml if target.yaml is not None else target.pipeline,
-        rag_name=target.name,
-        sample=sample,
-        seed=None if sample is None else seed,
-        lower_is_better=lower_is_better,
-        warnings=warnings,
-    )
-    if folder is not None:
-        run.save(folder, texts=texts, replace=True)
+    if (index is None) != (documents is None):
+        msg = "index and documents belong together: an indexing pipeline, and the folder of files that it reads."
+        raise TargetError(msg)
+    folder = None if out is None else check_folder(out, replace=replace_run, going_on=True)
+    dataset = open_dataset(data, label_field=label_field)
+    labels = _labels(dataset)
+    with opened(evaluators, judge or JudgeSettings(progress_bar=progress)) as pipeline:
+        target = _target(rag, overrides)
+        plan_run(
+            target,
+            labels,
+            concurrency=concurrency,
+            isolate=isolate,
+            repeats=repeats,
+            sample=sample,
+            seed=seed,
+            stratify=stratify,
+            retrieved=retrieved,
+            mapping=sections,
+        )
+        check_pipeline(pipeline, labels, mapping)
+        target = demand(target, pipeline, labels, mapping=mapping, sections=sections)
+        prepare_judges(pipeline)
+        if index is not None and documents is not None:
+            fill_store(index, documents, target)
+        records = run_target(
+            target,
+            labels,
+            out=folder,
+            concurrency=concurrency,
+            isolate=isolate,
+            repeats=repeats,
+            sample=sample,
+            seed=seed,
+            stratify=stratify,
+            retrieved=retrieved,
+            mapping=sections,
+            prices=prices,
+            progress=progress,
+            max_failures=max_failures,
+            timeout=timeout,
+            retry_failed=retry_failed,
+            replace=replace_run,
+        )
+        with kept_by_us(folder):
+            evaluations = [_answers(pipeline, labels, records, repeat, mapping) for repeat in range(repeats)]
+            if not any(evaluations):
+                raise EvaluationError(_all_failed(records, kept=folder is not None))
+            stages, notes = _stages(pipeline, labels, records, evaluations)
+            run = make_run(
+                evaluations,
+                labels,
+                pipeline,
+                name=name or (folder.name if folder is not None else target.name),
+                records=records,
+                stages=stages,
+                rag=target.yaml if target.yaml is not None else target.pipeline,
+                rag_name=target.name,
+                index=None if index is None else read_pipeline_text(index),
+                corpus=corpus_of(target, documents),
+                sample=sample,
+                seed=None if sample is None else seed,
+                settings={"stratify": stratify, "retrieved": retrieved, "mapping": sections},
+                lower_is_better=lower_is_better,
+                warnings=[*warnings, *notes],
+            )
+            if folder is not None:
+                run.save(folder, texts=texts, replace=True)
     return run if texts else run.without_texts()
+
+
+def _target(rag: Any, overrides: Mapping[str, Any] | None) -> Target:
+    if isinstance(rag, str) or hasattr(rag, "__fspath__"):
+        return load_target(rag, overrides=overrides)
+    if overrides:
+        msg = "overrides change a pipeline's YAML: what is made in Python takes its parameters there."
+        raise TargetError(msg)
+    return as_target(rag)
+
+
+def _all_failed(records: Sequence[Mapping[str, Any]], *, kept: bool) -> str:
+    fault = next(record["error"] for record in records if record["status"] == "error")
+    msg = f"Every question failed: there is nothing to score. The first: {told(fault)}"
+    return f"{msg} With retry_failed the same call asks them again." if kept else msg
 
 
 def _labels(dataset: Dataset) -> Dataset:
@@ -232,36 +270,113 @@ def _answers(
     failed = set(failed_ids(records, repeat=repeat))
     filled = dataset_of_records(labels, records, repeat=repeat)
     answered = Dataset(filled.path, [row for row in filled.rows if row["id"] not in failed])
-    return evaluate_pipeline(evaluators, answered, mapping) if len(answered) else None
+    return _scored(evaluators, answered, mapping) if len(answered) else None
+
+
+class _AllKept(Dataset):
+    """Rows none of which leaves the retrieval means."""
+
+    @property
+    def unanswerable(self) -> list[str]:
+        return []
+
+
+def _scored(evaluators: Pipeline, answered: Dataset, mapping: Mapping[str, str] | None) -> Evaluation:
+    """The scores of rows among which there may be none for a retrieval metric: then it was not run."""
+    if len(answered.unanswerable) < len(answered):
+        return evaluate_pipeline(evaluators, answered, mapping)
+    found = evaluate_pipeline(evaluators, _AllKept(answered.path, answered.rows), mapping)
+    nodes = evaluators.graph.nodes
+    metrics = [
+        no_scores(metric.name, len(answered))
+        if LABELS_SOCKET in nodes[metric.name.partition(".")[0]]["input_sockets"]
+        else metric
+        for metric in found.metrics
+    ]
+    return replace(found, metrics=metrics, unanswerable=answered.ids)
 
 
 def _stages(
-    evaluators: Pipeline, labels: Dataset, records: Sequence[Mapping[str, Any]], repeats: int
-) -> dict[str, list[Evaluation | None]]:
-    """The retrieval scores of each stage, where there are labels and more than one stage."""
-    found = [stage_datasets(labels, records, repeat=repeat) for repeat in range(repeats)]
+    evaluators: Pipeline,
+    labels: Dataset,
+    records: Sequence[Mapping[str, Any]],
+    evaluations: Sequence[Evaluation | None],
+) -> tuple[dict[str, list[Evaluation | None]], list[str]]:
+    """The retrieval scores of each stage, where there are labels and more than one stage; and what went wrong."""
+    found = [stage_datasets(labels, records, repeat=repeat) for repeat in range(len(evaluations))]
     names = list(dict.fromkeys(stage for each in found for stage in each))
     if len(names) < 2 or not labels.has("relevant_documents"):  # noqa: PLR2004 - one stage is what is scored anyway
-        return {}
-    retrieval = _retrieval_part(evaluators)
-    if retrieval is None:
-        return {}
-    return {
-        stage: [
-            evaluate_pipeline(retrieval, each[stage]) if stage in each and len(each[stage]) else None for each in found
+        return {}, []
+    parts = _retrieval_parts(evaluators)
+    measured: dict[str, dict[str, None]] = {name: {} for name in parts}
+    for each in evaluations:
+        for metric in [] if each is None else each.metrics:
+            measured.get(metric.name.partition(".")[0], {})[metric.name] = None
+    notes: dict[str, None] = {}
+    stages: dict[str, list[Evaluation | None]] = {}
+    for stage in names if parts else []:
+        stages[stage] = [
+            _stage(stage, parts, each[stage], measured, notes) if stage in each and len(each[stage]) else None
+            for each in found
         ]
-        for stage in names
-    }
+    for note in notes:
+        _logger.warning("%s", note)
+    return stages, list(notes)
 
 
-def _retrieval_part(evaluators: Pipeline) -> Pipeline | None:
-    """The evaluators that compare documents with labels, in a pipeline of their own."""
-    part = Pipeline()
+def _stage(
+    stage: str,
+    parts: Mapping[str, Pipeline],
+    rows: Dataset,
+    measured: Mapping[str, Iterable[str]],
+    notes: dict[str, None],
+) -> Evaluation:
+    """
+    The retrieval scores of one stage.
+
+    Answers and judges have been paid for by now: a metric that cannot score a stage costs no other score.
+    """
+    whole = Evaluation(rows.ids, [], [], {}, {}, {}, {})
+    for name, part in parts.items():
+        try:
+            with _warnings_of(stage):
+                found = evaluate_pipeline(part, rows)
+            metrics: list[MetricScores] = found.metrics
+            errors = found.errors
+        except EvaluationError as error:
+            notes[f"Stage {stage}: {name} was not run. {error}"] = None
+            metrics, errors = [no_scores(metric, len(rows)) for metric in measured[name]], {}
+        whole = replace(whole, metrics=[*whole.metrics, *metrics], errors={**whole.errors, **errors})
+    return whole
+
+
+@contextmanager
+def _warnings_of(stage: str) -> Iterator[None]:
+    """Let warnings say which stage they speak of."""
+    make = logging.getLogRecordFactory()
+
+    def named(*args: Any, **others: Any) -> logging.LogRecord:
+        record = make(*args, **others)
+        if record.levelno >= logging.WARNING:
+            record.msg, record.args = f"Stage {stage}: {record.getMessage()}", ()
+        return record
+
+    logging.setLogRecordFactory(named)
+    try:
+        yield
+    finally:
+        logging.setLogRecordFactory(make)
+
+
+def _retrieval_parts(evaluators: Pipeline) -> dict[str, Pipeline]:
+    """The evaluators that compare documents with labels, each in a pipeline of its own."""
+    parts = {}
     for name, node in evaluators.graph.nodes(data=True):
         sockets = node["input_sockets"]
         if {LABELS_SOCKET, _RANKING_SOCKET} <= sockets.keys() and not any(each.senders for each in sockets.values()):
             # Not by YAML: users' own evaluators need not be of a trusted module, nor can all be written down.
             twin = copy(node["instance"])
             twin.__haystack_added_to_pipeline__ = None  # Haystack lets a component into one pipeline at a time
-            part.add_component(name, twin)
-    return part if part.graph.nodes else None
+            parts[name] = Pipeline()
+            parts[name].add_component(name, twin)
+    return parts

@@ -40,7 +40,8 @@ def dataset_of_records(dataset: Dataset, records: Sequence[Mapping[str, Any]], *
     ```
 
     :param dataset: The data that was run.
-    :param records: What :func:`~haystack_eval_ext.runs.harness.run_target` returned, or the lines of its `rows.jsonl`.
+    :param records: What :func:`~haystack_eval_ext.runs.harness.run_target` returned, or the lines of its
+        `answers.jsonl`.
     :param repeat: Which of several answers to each question.
     :returns: The rows that have a record, in the order of the data, with `run_status` and those of `answer`,
         `contexts` and `documents` that any answered question has; None where the target gave none, which is not the

@@ -8,10 +8,12 @@ import math
 import os
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext.runs import _run_exports as exports
+from haystack_eval_ext.runs._row_log import hold_answers
 from haystack_eval_ext.runs._run_files import (
     RunFileError,
     RunMetric,
@@ -102,7 +104,11 @@ class EvaluationRun:
 
     @cached_property
     def questions(self) -> dict[str, MetricScores]:
-        """Each metric question by question, in the order of `ids`: several answers are averaged."""
+        """
+        Each metric question by question, in the order of `ids`: several answers are averaged.
+
+        A question of which an answer failed has the status "error" and no score; `retry_failed` asks it again.
+        """
         answers = self._answers_of_questions
         found = {}
         for name, metric in self.metrics.items():
@@ -193,15 +199,17 @@ class EvaluationRun:
         """
         Write the run as a folder: `manifest.json`, `rows.jsonl` and `scores.jsonl`, strict JSON.
 
-        :param folder: The folder, made if it is not there; it may hold the rows that the harness wrote.
+        :param folder: The folder, made if it is not there. It may hold the answers that the harness wrote for this run:
+            they stay, but not without texts.
         :param texts: False keeps ids and scores only.
-        :param replace: Replace a run that is there.
+        :param replace: Replace a run that is there, finished or not.
         :raises RunFileError: If the folder holds a run, or what is no run's.
         :raises OSError: If it cannot be written; a run that was there before is then still whole.
         """
-        path = check_folder(folder, replace=replace)
+        mine = hold_answers(Path(folder), self.rows)
+        path = check_folder(folder, replace=replace, going_on=mine)
         kept = self if texts else self.without_texts()
-        write_run(path, Stored(kept.manifest, kept.rows, kept.metrics))
+        write_run(path, Stored(kept.manifest, kept.rows, kept.metrics), answers=mine and kept.has_texts)
 
     @classmethod
     def load(cls, path: FilePath) -> EvaluationRun:
@@ -316,9 +324,14 @@ def _told(info: MetricInfo) -> dict[str, Any]:
 
 
 def _averaged(metric: RunMetric, numbers: list[int]) -> tuple[float, str]:
-    """The score of a question over its answers, and the status that says most of it."""
+    """
+    The score of a question over its answers, and the status that says most of it.
+
+    One that failed leaves the question without a score: it may have been the worst, and who reads the scores or
+    decides by them must see that it is missing.
+    """
     scores = [metric.scores[row] for row in numbers if not math.isnan(metric.scores[row])]
     statuses = {metric.statuses[row] for row in numbers}
-    if scores:
+    if scores and "error" not in statuses:
         return fmean(scores), "scored" if "scored" in statuses else "undefined"
     return math.nan, next(status for status in ("error", "undefined", "not_run") if status in statuses)
