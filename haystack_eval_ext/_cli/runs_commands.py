@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -56,7 +57,7 @@ _SUFFIXES = {
     ".markdown": ExportFormat.MARKDOWN,
 }
 # Of the Python interface, where the command has an option.
-_OPTIONS = {"common=True": "--common", "unpaired=True": "--unpaired"}
+_OPTIONS = {"common=True": "--common", "unpaired=True": "--unpaired", "metrics=[...]": "--metric NAME"}
 
 _Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
 _RunOrBaseline = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or a baseline file.")]
@@ -73,7 +74,13 @@ _Inconclusive = Annotated[
 _ByMean = Annotated[bool, typer.Option("--by-mean", help="Go by the means alone, without intervals.")]
 _TolerateFailed = Annotated[
     float,
-    typer.Option("--tolerate-failed", metavar="SHARE", min=0, max=1, help="Share of failed rows taken for the others."),
+    typer.Option(
+        "--tolerate-failed",
+        metavar="SHARE",
+        min=0,
+        max=1,
+        help="Share of rows without a score that may be like the others.",
+    ),
 ]
 _Confidence = Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")]
 _Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write a table for a pull request.")]
@@ -87,9 +94,12 @@ def compare(
     common: Annotated[bool, typer.Option("--common", help="Compare the questions that both have.")] = False,
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare the means of different questions.")] = False,
     rejudge: Annotated[bool, typer.Option("--rejudge", help="Score both anew with the pipeline of NEW first.")] = False,
+    metrics: Annotated[
+        list[str], typer.Option("--metric", metavar="NAME", help="Compare this metric alone; repeatable.")
+    ] = [],  # noqa: B006 - typer hands a new list to each call
     by: Annotated[
         list[str], typer.Option("--by", metavar="TAG", help="Also for the rows of a tag; * for each; repeatable.")
-    ] = [],  # noqa: B006 - typer hands a new list to each call
+    ] = [],  # noqa: B006
     fail_if: _FailIf = [],  # noqa: B006
     inconclusive: _Inconclusive = None,
     by_mean: _ByMean = False,
@@ -122,9 +132,10 @@ def compare(
                 after,
                 common=common,
                 unpaired=unpaired,
+                metrics=metrics or None,
                 seed=seed,
                 confidence=confidence,
-                margins=_margins(margins, _compared(before, after, rejudge=rejudge)),
+                margins=_margins(margins, _compared(before, after, metrics, rejudge=rejudge)),
                 by=by or None,
                 changed=changed,
                 rejudge=rejudge,
@@ -281,23 +292,27 @@ def _holds(source: Path, file: Path) -> bool:
     return inside or file.resolve() == source.resolve()
 
 
-def _compared(before: EvaluationRun, after: EvaluationRun, *, rejudge: bool) -> list[str]:
+def _compared(before: EvaluationRun, after: EvaluationRun, chosen: list[str], *, rejudge: bool) -> list[str]:
     """The metrics of a comparison; stages of retrieval are not scored anew."""
     if rejudge:
-        return [name for name in after.metrics if "/" not in name]
-    return [name for name in after.metrics if name in before.metrics]
+        names = [name for name in after.metrics if "/" not in name]
+    else:
+        names = [name for name in after.metrics if name in before.metrics]
+    return [name for name in names if name in chosen] if chosen else names
 
 
 def _margins(given: list[str], names: list[str]) -> dict[str, float]:
     """Margins by metric; a number alone is for all that have none of their own."""
     margins: dict[str, float] = {}
     for text in given:
-        name, _, number = text.rpartition("=")
+        name, equals, number = text.rpartition("=")
         try:
             value = float(number)
         except ValueError:
+            value = math.nan
+        if math.isnan(value) or (equals and not name):
             msg = f"--margin must be a number above 0, or METRIC=NUMBER, but is {text!r}."
-            raise UserError(msg) from None
+            raise UserError(msg)
         if name and name not in names:
             msg = f"--margin: '{name}' is no metric of both runs; there are: {', '.join(names)}."
             raise UserError(msg)

@@ -72,7 +72,8 @@ def rows_needed(
         raise ValueError(msg)
     if difference == 0 or row_variance == null == 0:
         return None
-    rows = ((quantiles[0] * math.sqrt(null) + quantiles[1] * math.sqrt(row_variance)) / difference) ** 2
+    root = (quantiles[0] * math.sqrt(null) + quantiles[1] * math.sqrt(row_variance)) / difference
+    rows = root * root  # a power of floats raises where it overflows
     return math.ceil(rows) if math.isfinite(rows) else None
 
 
@@ -98,7 +99,7 @@ def rows_to_decide(
     # Where no score changed, the interval allows for changes, but none are to be planned with.
     now = 0.0 if difference.ties == difference.rows else difference.row_variance
     drop = 2 * margin
-    more = max(drop * (difference.largest_change or 0.0) - drop**2, 0.0) * (difference.design_effect or 1.0)
+    more = max(drop * ((difference.largest_change or 0.0) - drop), 0.0) * (difference.design_effect or 1.0)
     return rows_needed(now + more, margin, confidence=confidence, power=power)
 
 

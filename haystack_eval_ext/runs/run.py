@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from haystack_eval_ext.runs import _run_exports as exports
 from haystack_eval_ext.runs._row_log import hold_answers
 from haystack_eval_ext.runs._run_files import (
+    BASELINE_KIND,
     RunFileError,
     RunMetric,
     Stored,
@@ -25,7 +26,7 @@ from haystack_eval_ext.runs._run_files import (
     write_run,
 )
 from haystack_eval_ext.runs._run_rows import rows_dataset, without_texts
-from haystack_eval_ext.runs._scored import MetricRows, ScoredRun
+from haystack_eval_ext.runs._scored import MetricRows, ScoredRun, failed_answers, failed_in_part
 from haystack_eval_ext.runs.evaluation import EvaluationError, MetricScores
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class EvaluationRun:
         """
         Each metric question by question, in the order of `ids`: several answers are averaged.
 
-        A question of which an answer failed has the status "error" and no score; `retry_failed` asks it again.
+        One that failed is left out of its question's mean; :meth:`scored` has the failed share of each question.
         """
         answers = self._answers_of_questions
         found = {}
@@ -156,6 +157,8 @@ class EvaluationRun:
                     _told(self.metrics[name].info),
                     None if (judge := self.metrics[name].info.judge) is None else judge.name,
                     self.metrics[name].info.prompts,
+                    self.metrics[name].info.lower_is_better,
+                    failed_answers(name, self.metrics[name].statuses, self._answers_of_questions, rows),
                 )
                 for name, found in self.questions.items()
             },
@@ -206,6 +209,9 @@ class EvaluationRun:
         :raises RunFileError: If the folder holds a run, or what is no run's.
         :raises OSError: If it cannot be written; a run that was there before is then still whole.
         """
+        if self.manifest.get("kind") == BASELINE_KIND:
+            msg = f"{self.name!r} is a baseline, which holds no rows to save. Save the run that it comes from."
+            raise RunFileError([msg])
         mine = hold_answers(Path(folder), self.rows)
         path = check_folder(folder, replace=replace, going_on=mine)
         kept = self if texts else self.without_texts()
@@ -233,11 +239,11 @@ class EvaluationRun:
         :raises OSError: If it cannot be written.
         """
         head = {name: self.manifest[name] for name in _OF_BASELINE}
-        found = self.questions
+        found, scored = self.questions, self.scored()
         rows = [
             baseline_row(
                 row["id"],
-                {name: row[name] for name in _OF_ROW if row.get(name)},
+                {name: row[name] for name in _OF_ROW if row.get(name)} | failed_in_part(scored, place),
                 {name: (metric.individual_scores[place], metric.statuses[place]) for name, metric in found.items()},
             )
             for place, row in enumerate(self._first_rows)
@@ -324,14 +330,9 @@ def _told(info: MetricInfo) -> dict[str, Any]:
 
 
 def _averaged(metric: RunMetric, numbers: list[int]) -> tuple[float, str]:
-    """
-    The score of a question over its answers, and the status that says most of it.
-
-    One that failed leaves the question without a score: it may have been the worst, and who reads the scores or
-    decides by them must see that it is missing.
-    """
+    """The score of a question over its answers, and the status that says most of it; `scored` tells what failed."""
     scores = [metric.scores[row] for row in numbers if not math.isnan(metric.scores[row])]
     statuses = {metric.statuses[row] for row in numbers}
-    if scores and "error" not in statuses:
+    if scores:
         return fmean(scores), "scored" if "scored" in statuses else "undefined"
     return math.nan, next(status for status in ("error", "undefined", "not_run") if status in statuses)
