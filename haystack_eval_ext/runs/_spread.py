@@ -27,7 +27,8 @@ class Interval(NamedTuple):
 
     :param low: Its lower limit.
     :param high: Its upper limit.
-    :param method: How it was made: "t", "Wilson", "Wilson, effective rows", "Bonett-Price" or "square-and-add".
+    :param method: How it was made: "t", "Wilson", "Wilson, effective rows", "Bonett-Price", "square-and-add", and
+        for kappa "Fleiss-Cohen-Everitt".
     """
 
     low: float

@@ -20,6 +20,7 @@ from haystack_eval_ext.runs._metric_comparison import (
     compare_metric,
     metric_side,
 )
+from haystack_eval_ext.runs._power import check_power
 from haystack_eval_ext.runs._scored import Bounds, MetricRows, ScoredRun, nearest, some
 from haystack_eval_ext.runs._significance import holm
 from haystack_eval_ext.runs._spread import check_confidence
@@ -118,6 +119,7 @@ def compare(
     :raises ValueError: If a parameter names no metric or tag, or is out of its range.
     """
     check_confidence(confidence)
+    check_power(power)
     if common and unpaired:
         msg = "common and unpaired exclude each other: the first pairs the shared rows, the second pairs none."
         raise ValueError(msg)

@@ -212,7 +212,19 @@ def check_pipeline(pipeline: Pipeline, labels: Dataset, mapping: Mapping[str, st
     :raises EvaluationError: If no component gives scores, or a socket could not be fed by labels and answers.
     """
     answered = [{**row, "answer": "", "contexts": [], "documents": []} for row in labels.rows]
-    _plan(pipeline, Dataset(labels.path, answered), mapping)
+    check_outputs(pipeline, Dataset(labels.path, answered), mapping)
+
+
+def check_outputs(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str] | None = None) -> None:
+    """
+    Check that a pipeline can score a dataset, before a judge is paid.
+
+    :param pipeline: The evaluation pipeline.
+    :param dataset: The rows.
+    :param mapping: Columns by "component.socket".
+    :raises EvaluationError: If no component gives scores, or a socket cannot be fed.
+    """
+    _plan(pipeline, dataset, mapping)
 
 
 def _plan(
