@@ -17,6 +17,7 @@ import yaml
 from haystack import Pipeline
 from typer.testing import CliRunner
 
+from haystack_eval_ext import DocumentRankingEvaluator
 from haystack_eval_ext.cli import app, main
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._comparison_text import footnotes, tables
@@ -30,6 +31,10 @@ from scored_runs import rows as numbers
 WORKFLOW = Path(__file__).parent.parent / "examples" / "github-workflow.yml"
 
 
+def ranking(*measures: str) -> DocumentRankingEvaluator:
+    return DocumentRankingEvaluator(list(measures), document_comparison_field="id")
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs, made once."""
@@ -39,6 +44,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     api.evaluate(evaluators(), data(30, wrong=2), out=folder / "short")
     api.evaluate(evaluators(top_k=1), data(40, wrong=2), out=folder / "cut")
     api.evaluate(evaluators(), data(40, wrong=2), out=folder / "bare", texts=False)
+    api.evaluate({"ranking": ranking("R@1", "RR")}, data(40, wrong=2), out=folder / "at1")
+    api.evaluate({"ranking": ranking("R@2", "RR")}, data(40, wrong=2), out=folder / "at2")
     judged([None] * 40, replied=None).save(folder / "outage")
     judged([0.5, 0.25] * 20).save(folder / "judged")
     people = [row | {"human": ["yes", "no"][number < 4]} for number, row in enumerate(rows(40, wrong=2))]
@@ -85,6 +92,7 @@ VERDICTS: list[tuple[str, int, str]] = [
     ("compare good bad --fail-if 'exact < 0.2' --fail-if 'recall drops 0.02' --inconclusive fail", 1, "fail"),
     ("compare good short --common --fail-if 'recall drops 0.9'", 0, "pass"),
     ("compare good short --unpaired --fail-if 'recall drops 0.9'", 0, "pass"),
+    ("compare at1 at2 --metric ranking.RR --fail-if 'ranking.RR drops 0.5'", 0, "pass: ranking.RR"),
     ("check good --fail-if 'recall < 0.5'", 0, "pass: recall is 0.9500"),
     ("check good --fail-if 'recall < 0.99'", 0, "inconclusive: recall is 0.9500"),
     ("check bad --fail-if 'recall < 0.5' --inconclusive fail", 1, "fail: recall is 0.2500"),
@@ -102,6 +110,13 @@ def test_the_exit_code_is_the_verdict(line: str, code: int, expected: str, folde
     warned = "inconclusive: " in out and code == 0 and "--inconclusive pass" not in line
     assert ("Warning: The gate is inconclusive" in err) == warned
     assert SECRET not in out + err
+
+
+def test_a_reason_is_one_line_where_nobody_reads_a_terminal(folder: Path) -> None:
+    _, out, _ = call("compare good same --fail-if 'recall drops 0.02'")
+    reason = next(line for line in out.splitlines() if line.startswith("fails if"))
+    assert len(reason) > 120
+    assert reason.endswith("would fail")
 
 
 # --- reports -------------------------------------------------------------------------------------------------------
@@ -251,6 +266,13 @@ WRONG: list[tuple[str, list[str]]] = [
     ("compare good short", ["Questions: 10 of 40", "--common compares", "--unpaired"]),
     ("compare good cut", ["Parameter top_k of 'recall' differs: None and 1"]),
     ("compare good judged", ["Metrics:"]),
+    ("compare at1 at2", ["'at1' has 'ranking.R@1', 'at2' has 'ranking.R@2'", "--metric NAME compares those alone"]),
+    ("compare at1 at2 --common", ["'at1' has 'ranking.R@1', 'at2' has 'ranking.R@2'"]),
+    ("compare at1 at2 --metric ranking.R@1", ["'ranking.R@1' is none", "'ranking.RR'"]),
+    ("compare good same --metric recall --margin exact=0.1", ["--margin: 'exact' is no metric", "recall."]),
+    ("compare good same --margin =0.1", ["--margin must be a number above 0, or METRIC=NUMBER, but is '=0.1'"]),
+    ("compare good same --margin nan", ["--margin must be a number above 0"]),
+    ("compare good same --fail-if 'recall << 2'", ["--fail-if", "METRIC < NUMBER", "'recall << 2'"]),
     ("compare good short --common --unpaired", ["--common and --unpaired exclude"]),
     ("compare bare same --rejudge", ["'bare' was kept without them", "kept with texts"]),
     ("compare baseline.json same --rejudge", ["a baseline never has any"]),

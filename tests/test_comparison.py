@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_eval_ext.runs.comparison import Comparison, ComparisonError, MetricRows, ScoredRun, compare, metric_side
+from haystack_eval_ext.runs.comparison import (
+    Bounds,
+    Comparison,
+    ComparisonError,
+    MetricRows,
+    ScoredRun,
+    compare,
+    metric_side,
+)
 from haystack_eval_ext.runs.statistics import (
     holm,
     mean_interval,
@@ -86,7 +94,7 @@ def test_runs_that_differ_are_refused_with_every_reason(new: ScoredRun, reasons:
 
 def test_no_reason_means_no_refusal() -> None:
     assert compare(BASE, made(judge="model-1")).rows == 4
-    with pytest.raises(ComparisonError, match="cluster differs in 1 rows: 'q2'"):
+    with pytest.raises(ComparisonError, match="cluster differs in 1 row: 'q2'"):
         compare(replace(BASE, clusters=["a", "a", "b", "b"]), replace(NEW, clusters=["a", "b", "b", "b"]))
     with pytest.raises(ComparisonError, match="the runs have no row"):
         compare(shortened(BASE, 0), shortened(NEW, 0))
@@ -94,11 +102,11 @@ def test_no_reason_means_no_refusal() -> None:
 
 def test_row_fingerprints_name_the_rows() -> None:
     base, new = replace(BASE, row_fingerprints=list("abcd")), replace(NEW, row_fingerprints=list("abxd"))
-    with pytest.raises(ComparisonError, match="Questions or labels differ in 1 rows: 'q3'"):
+    with pytest.raises(ComparisonError, match="Questions or labels differ in 1 row: 'q3'"):
         compare(base, new)
     with pytest.raises(ComparisonError, match=r"Labels differ under the same ids, in rows 'q3' \(fingerprints"):
         compare(base, replace(new, label_fingerprint="l-b"))
-    with pytest.raises(ComparisonError, match=r"\(2\) Questions or labels differ in 1 shared rows: 'q3'"):
+    with pytest.raises(ComparisonError, match=r"\(2\) Questions or labels differ in 1 shared row: 'q3'"):
         compare(base, shortened(new, 3, row_fingerprints=list("abx")))
 
 
@@ -111,7 +119,7 @@ def test_common_compares_shared_rows_alone() -> None:
     relabelled = shortened(NEW, 3, label_fingerprint="l-b", row_fingerprints=list("axc"))
     comparison = compare(replace(BASE, row_fingerprints=list("abcd")), relabelled, common=True)
     assert comparison.metrics["R@10"].difference == paired_difference([0.2, 0.6], [0.4, 0.5])
-    assert "1 rows with the same id were left out: their question or labels differ." in comparison.notes
+    assert "1 row with the same id was left out: their question or labels differ." in comparison.notes
 
 
 @pytest.mark.parametrize(
@@ -154,7 +162,7 @@ def test_counts_bounds_and_pairs_of_rows_without_a_score() -> None:
     assert (metric.base.estimate.mean, metric.new.estimate.mean) == (0.625, 0.5)
     # Pairs: -.25 and 0. Unknown: (?, .5) twice, once as the base row was not reached, and (.5, ?): each -.5 to .5. The
     # undefined row has no pair anyhow, and what neither run was to score is not missing.
-    assert metric.bounds == (3, (-0.25 - 1.5) / 5, (-0.25 + 1.5) / 5)
+    assert metric.bounds == Bounds(3, (-0.25 - 1.5) / 5, (-0.25 + 1.5) / 5, unknown=3)
 
 
 def test_undefined_rows_that_count_as_0_are_pairs() -> None:
@@ -164,7 +172,87 @@ def test_undefined_rows_that_count_as_0_are_pairs() -> None:
     assert (metric.difference.rows, metric.difference.mean, metric.new.undefined) == (2, -0.25, 1)
     failed = compare(run([0.5, ERROR]), new).metrics["m"]
     # The base row could have been 0 to 1, the new one is 0: -1 to 0.
-    assert failed.bounds == (1, -0.5, 0.0)
+    assert failed.bounds == Bounds(1, -0.5, 0.0, unknown=1)
+
+
+def test_answers_that_failed_leave_their_share_of_the_row_open() -> None:
+    # Three answers each: none failed, one of them, two of them, all.
+    partly = MetricRows([0.5, 0.5, 0.5, math.nan], ["scored"] * 3 + ["error"], failed=[0, 1 / 3, 2 / 3, 1])
+    side = metric_side(partly)
+    # 1.5 known of the four rows but (1/3 + 2/3) · .5 of it; 1/3 + 2/3 + 1 rows could be 0 or 1.
+    assert side.failed == 3
+    assert list(side.bounds or ()) == pytest.approx([3, (1.5 - 0.5) / 4, (1.5 - 0.5 + 2) / 4, 2, 0, 2])
+    base, new = ScoredRun("base", IDS, {"m": rows([0.5, 0.5, 0.5, 0.5])}), ScoredRun("new", IDS, {"m": partly})
+    bounds = compare(base, new).metrics["m"].bounds
+    # The change of the rows: 0, ±1/6, ±1/3, ±1/2.
+    assert list(bounds or ()) == pytest.approx([3, -0.25, 0.25, 2, 0, 2])
+
+
+def test_rows_that_one_run_alone_gives_a_number_for_are_told_and_open() -> None:
+    known = {"question_fingerprint": "q", "label_fingerprint": "l"}
+    base = run([0.5] * 6, name="base", **known)
+    new = run([0.5, 0.5, 0.5, UNDEFINED, UNDEFINED, 0.5], name="new", **known)
+    comparison = compare(base, new)
+    metric = comparison.metrics["m"]
+    assert (metric.base.only_here_undefined, metric.new.only_here_undefined) == (0, 2)
+    assert metric.bounds == Bounds(0, -0.5 * 2 / 6, 0.5 * 2 / 6, undefined=2, unknown=2)
+    assert comparison.notes == ["m is undefined in 2 rows of 'new' with a score in 'base': left out of both means."]
+    # Undefined in both runs is what the questions are like.
+    assert compare(new, replace(new, name="again")).metrics["m"].bounds == Bounds(0, 0, 0)
+
+
+def test_measures_that_differ_in_their_cut_off_are_refused() -> None:
+    def measured(name: str, *metrics: str) -> ScoredRun:
+        scored = {metric: rows([0, 1, 1, 1]) for metric in metrics}
+        return ScoredRun(name, IDS, scored, question_fingerprint="q", label_fingerprint="l")
+
+    base = measured("base", "rank.R@2", "rank.ERR(max_grade=3)@20", "rank.RR", "rank.AP", "f1")
+    new = measured("new", "rank.R@3", "rank.ERR@20", "rank.RR", "rank.P@3", "f1")
+    with pytest.raises(ComparisonError) as refusal:
+        compare(base, new)
+    assert "(1) Cut-off or parameters of 'rank.R' differ: 'base' has 'rank.R@2', 'new' has 'rank.R@3'" in str(
+        refusal.value
+    )
+    assert "(2) Cut-off or parameters of 'rank.ERR' differ: 'base' has 'rank.ERR(max_grade=3)@20'" in str(refusal.value)
+    assert "metrics=[...]" in str(refusal.value)
+    assert "rank.P" not in str(refusal.value)
+    with pytest.raises(ComparisonError, match=r"'rank\.R' differ"):
+        compare(base, new, common=True)
+    with pytest.raises(ComparisonError, match=r"'rank\.R' differ"):
+        compare(base, new, unpaired=True)
+    with pytest.raises(ComparisonError, match=r"'rank\.R' differ"):
+        compare(measured("base", "rank.R@2"), measured("new", "rank.R@3"))
+    chosen = compare(base, new, metrics=["f1", "rank.RR"])
+    assert (list(chosen.metrics), chosen.notes) == (["rank.RR", "f1"], [])
+    # One cut-off that both have is enough, and another component is another metric.
+    both = compare(measured("base", "rank.R@2", "rank.R@5"), measured("new", "rank.R@3", "rank.R@5", "bm25.R@2"))
+    assert list(both.metrics) == ["rank.R@5"]
+    for wrong, message in ((["rank.R@2"], "'rank.R@2' is none"), ([], "a list of names"), ("f1", "a list of names")):
+        with pytest.raises(ValueError, match=message):
+            compare(base, new, metrics=wrong)
+
+
+def test_a_direction_that_differs_is_refused() -> None:
+    for lower in (True, False):
+        base = replace(BASE, metrics={"R@10": replace(BASE.metrics["R@10"], lower_is_better=lower)})
+        assert compare(base, made(lower_is_better=lower)).metrics["R@10"].lower_is_better == lower
+        assert compare(base, NEW).metrics["R@10"].lower_is_better == lower  # unknown
+        with pytest.raises(ComparisonError, match=r"Direction of 'R@10' differs: (lower|higher) is better and "):
+            compare(base, made(lower_is_better=not lower))
+
+
+def test_clusters_and_tags_of_one_run_are_told() -> None:
+    clustered = replace(NEW, clusters=list("aabb"))
+    assert (
+        "Only 'new' has clusters; its clusters are taken for the rows of 'base' too." in compare(BASE, clustered).notes
+    )
+    one, two = replace(BASE, tags=[["x"], ["x"], [], []]), replace(NEW, tags=[["x"], [], [], []])
+    comparison = compare(one, two, by="x")
+    assert "Tags differ in 1 row ('q2'): those of 'base' are taken." in comparison.notes
+    assert comparison.slices["x"]["R@10"].base.rows == 2
+    assert "Only 'new' has tags; they are taken for both runs." in compare(BASE, two).notes
+    same = compare(replace(BASE, tags=[["x", "y"]] * 4), replace(NEW, tags=[["y", "x"]] * 4))
+    assert same.notes == ["Only 'base' has 'only'."]
 
 
 def test_holm_is_taken_over_the_metrics_and_over_the_slices() -> None:
@@ -216,6 +304,9 @@ def test_margin_and_power() -> None:
     ("options", "message"),
     [
         ({"margins": {"R@1": 0.1}}, r"margins must name metrics.*'R@1' is none \(nearest: 'R@10'"),
+        ({"margins": {"only": 0.1}}, r"margins must name metrics.*'only' is none \(there are: 'R@10'\)"),
+        ({"seed": -1}, "seed must be at least 0, but is -1"),
+        ({"changed": -1}, "changed must be at least 0, but is -1"),
         ({"margins": {"R@10": 0}}, "margins must be above 0, but that of 'R@10' is 0"),
         ({"lower_is_better": ["r"]}, r"lower_is_better must name metrics.*\(there are: 'R@10', 'only'"),
         ({"confidence": 1.0}, "confidence must lie between"),
@@ -239,6 +330,11 @@ def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
         (lambda: run([math.inf]), "scores of 'm' in run 'run' must be finite"),
         (lambda: run(["broken"]), "statuses of 'm' in run 'run' must be among .*, but hold 'broken'"),
         (lambda: ScoredRun("run", ["a"], {"m": MetricRows([1.0], [])}), "statuses of 'm' must have one value"),
+        (
+            lambda: ScoredRun("run", ["a"], {"m": MetricRows([1.0], ["scored"], failed=[2.0])}),
+            "failed of 'm' in run 'run' must be shares from 0 to 1",
+        ),
+        (lambda: run([1e200]), r"scores of 'm' in run 'run' must lie within 1e\+150 of 0, but row 0 is 1e\+200"),
     ],
 )
 def test_bad_runs_are_refused(build: Any, message: str) -> None:
@@ -249,9 +345,9 @@ def test_bad_runs_are_refused(build: Any, message: str) -> None:
 def test_metric_side_counts_one_run() -> None:
     side = metric_side(rows([1, 0.5, UNDEFINED, ERROR, NOT_RUN]))
     assert (side.rows, side.undefined, side.failed, side.not_run) == (5, 1, 1, 1)
-    assert side.bounds == (1, 0.5, 2.5 / 3)
+    assert side.bounds == Bounds(1, 0.5, 2.5 / 3, unknown=1)
     # Beyond 0 to 1 the scores seen are all that is known.
-    assert metric_side(rows([20, 40, ERROR])).bounds == (1, 80 / 3, 100 / 3)
+    assert metric_side(rows([20, 40, ERROR])).bounds == Bounds(1, 80 / 3, 100 / 3, unknown=1)
     assert metric_side(rows([ERROR])).bounds is None
 
 

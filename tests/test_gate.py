@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_eval_ext.runs.comparison import ScoredRun, compare
+from haystack_eval_ext.runs.comparison import MetricRows, ScoredRun, compare
 from haystack_eval_ext.runs.gate import (
     Condition,
     GateResult,
@@ -60,6 +60,10 @@ def test_conditions_are_read(text: str, metric: str, relation: str, value: float
         "adrops 1",
         "a < 80%",
         "a falls 1",
+        "a << 2",
+        "a =< 2",
+        "a => 2",
+        "a <> 2",
     ],
 )
 def test_what_is_no_condition_is_refused(text: str) -> None:
@@ -220,12 +224,88 @@ def test_an_outage_does_not_pass_a_change() -> None:
     ("base", "new", "reason"),
     [
         ([ERROR, ERROR], [1, 1], "inconclusive: no row has a score in both runs; 2 rows could not be judged"),
-        ([UNDEFINED], [1], "inconclusive: no row has a score in both runs; 1 rows without a score were left out"),
-        ([0.25], [0.5], "inconclusive: m changed by +0.2500; too little to tell how far the mean can be off"),
+        ([UNDEFINED], [1], "inconclusive: no row has a score in both runs; 1 row without a score was left out"),
+        ([0.25], [0.5], "inconclusive: m changed by +0.2500; one row does not tell how far the mean can be off"),
     ],
 )
 def test_without_evidence_nothing_is_decided(base: list[Any], new: list[Any], reason: str) -> None:
     assert change(base, new, "m drops 0.02").reason == reason
+
+
+def test_one_cluster_is_named() -> None:
+    clusters = ["a"] * 20
+    reason = "all rows are of one cluster, which does not tell how far the mean can be off"
+    assert check([0.5, 0.7] * 10, "m < 0.1", clusters=clusters).reason.endswith(reason)
+    comparison = compare(run([0.5, 0.7] * 10, clusters=clusters), run([0.1] * 20, clusters=clusters), resamples=0)
+    assert check_comparison(comparison, ["m drops 0.1"])[0].reason.endswith(reason)
+
+
+def test_scores_that_are_all_alike_decide_once_there_are_enough_of_them() -> None:
+    # In 300 rows others have a share of 1 - .025^(1/300) = .0122 at most: .5 ± .0122 · .5
+    result = check([0.5] * 300, "m < 0.8")
+    assert result.reason == "fail: m is 0.5000 (95 % 0.4939 to 0.5061)"
+    assert check([0.5] * 300, "m < 0.3").outcome == "pass"
+    few = check([0.5] * 6, "m < 0.6")
+    assert few.outcome == "inconclusive"
+    # log(.025)/log(1 - .1/.5) = 16.53
+    assert few.rows_needed == 17
+    assert check([0.5] * 16, "m < 0.6").outcome == "inconclusive"
+    assert check([0.5] * 17, "m < 0.6").outcome == "fail"
+    # Beyond 0 to 1, as far as twice the value: log(.025)/log(1 - 2/10) again
+    assert check([5.0] * 6, "m < 7").rows_needed == 17
+    assert [check([5.0] * rows, "m < 7").outcome for rows in (16, 17)] == ["inconclusive", "fail"]
+
+
+def test_a_drop_that_is_the_same_everywhere_decides_once_there_are_enough_rows() -> None:
+    # log(.025)/log(1 - .15/1.2) = 27.6: 1.2 upwards of -.2 is the most that a change could be, .15 is how far -.05 is
+    few = change([0.9] * 8, [0.7] * 8, "m drops 0.05")
+    assert (few.outcome, few.rows_needed) == ("inconclusive", 28)
+    assert few.reason.endswith("8 questions are too few: about 28 like these would decide")
+    assert [change([0.9] * rows, [0.7] * rows, "m drops 0.05").outcome for rows in (27, 28)] == ["inconclusive", "fail"]
+    assert change([0.9] * 28, [0.7] * 28, "m drops 0.5").outcome == "pass"
+    never = change([0.9] * 28, [0.7] * 28, "m drops 0.2")
+    assert (never.outcome, never.rows_needed) == ("inconclusive", None)
+    # Scores that do not change at all, whatever their range
+    assert change([5.0] * 300, [5.0] * 300, "m drops 0.1").outcome == "pass"
+
+
+def partly_failed(count: int, failed: int, share: float) -> ScoredRun:
+    made = MetricRows([0.5] * count, ["scored"] * count, failed=[share] * failed + [0.0] * (count - failed))
+    return ScoredRun("new", [f"q{row}" for row in range(count)], {"m": made})
+
+
+def test_answers_that_failed_count_by_their_share() -> None:
+    base = run([0.5] * 300)
+    fine, worse = (
+        check_comparison(compare(base, partly_failed(300, failed, 2 / 3), resamples=0), ["m drops 0.05"])[0]
+        for failed in (3, 60)
+    )
+    assert (fine.outcome, fine.failed) == ("pass", 3)
+    assert fine.reason.endswith("; 3 rows could not be judged, 3 of them in part")
+    # 60 · 2/3 of 300 rows could be worse by .5: .067 in all
+    assert (worse.outcome, worse.failed) == ("inconclusive", 60)
+    assert worse.reason.endswith(
+        "the scores of 60 rows that could not be judged (60 of them in part) could change that"
+    )
+    comparison = compare(base, partly_failed(300, 60, 2 / 3), resamples=0)
+    for tolerated, outcome in ((0.13, "inconclusive"), (0.14, "pass")):
+        assert check_comparison(comparison, ["m drops 0.05"], tolerate_failed=tolerated)[0].outcome == outcome
+    assert check_run(partly_failed(300, 60, 2 / 3), ["m < 0.48"])[0].outcome == "inconclusive"
+    assert check_run(partly_failed(300, 1, 2 / 3), ["m < 0.48"])[0].outcome == "pass"
+
+
+def test_rows_that_became_undefined_do_not_pass_silently() -> None:
+    fine = [1.0, 0.5] * 150
+    for lost, outcome in ((2, "pass"), (100, "inconclusive")):
+        new = [*fine[:-lost], *[UNDEFINED] * lost]
+        for result in (change(fine, new, "m drops 0.05"), change(new, fine, "m rises 0.05")):
+            assert (result.outcome, result.failed) == (outcome, 0)
+            assert f"{lost} rows" in result.reason
+            assert "undefined in one run only" in result.reason
+        assert change(fine, new, "m drops 0.05", tolerate_failed=0.4).outcome == "pass"
+        assert change(new, new, "m drops 0.05").reason.endswith(f"; {lost} rows without a score were left out")
+    # What fell anyhow fails, whatever they were.
+    assert change(fine, [0.0] * 290 + [UNDEFINED] * 10, "m drops 0.05").outcome == "fail"
 
 
 def test_clusters_count() -> None:

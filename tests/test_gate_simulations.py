@@ -56,8 +56,19 @@ def broken(chance: np.random.Generator, rows: int, drop: float) -> Pairs:
     return base, np.where(chance.random(rows) < drop / 0.55, 0.0, base + chance.uniform(-0.1, 0.1, rows))
 
 
+def uniform(chance: np.random.Generator, rows: int, drop: float) -> Pairs:
+    """Scores that all drop by the same, but for 3 % that do not."""
+    base = chance.uniform(0.5, 0.6, rows)
+    return base, np.where(chance.random(rows) < 0.03, base, base - drop)
+
+
+def ranks(chance: np.random.Generator, rows: int, drop: float) -> Pairs:
+    """Reciprocal ranks: the first hit falls to the second place in a share of the rows."""
+    return np.ones(rows), np.where(chance.random(rows) < 2 * drop, 0.5, 1.0)
+
+
 WORLDS: dict[str, Callable[[np.random.Generator, int, float], Pairs]] = {
-    world.__name__: world for world in (shares, steady, graded, sparse, clustered, broken)
+    world.__name__: world for world in (shares, steady, graded, sparse, clustered, broken, uniform, ranks)
 }
 
 
@@ -127,3 +138,30 @@ def test_one_run_is_decided_at_the_size_that_a_pilot_names(mean: float, outcome:
         for _ in range(REPEATS)
     )
     assert found[outcome] >= 0.8 * REPEATS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [40, 300])
+@pytest.mark.parametrize("drop", [0.25, 0.4])
+def test_a_drop_that_is_the_same_nearly_everywhere_fails(rows: int, drop: float) -> None:
+    assert outcomes("uniform", rows, drop)["fail"] >= 0.8 * REPEATS
+    assert outcomes("uniform", rows, 0.0, 1000)["fail"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [40, 300])
+def test_first_hits_that_fall_to_the_second_place_nearly_everywhere_fail(rows: int) -> None:
+    # RR 1 to .5 on 97 % of the rows is a drop of .485.
+    assert outcomes("ranks", rows, 0.485)["fail"] >= 0.8 * REPEATS
+    assert outcomes("ranks", rows, 0.0, 1000)["fail"] == 0
+
+
+@pytest.mark.parametrize(("rows", "drop"), [(40, 0.2), (300, 0.065)])
+def test_a_drop_that_is_the_same_everywhere_fails_and_no_change_passes(rows: int, drop: float) -> None:
+    # Rows that were not seen could have a share of .088 in 40 and of .012 in 300, and be better by 1.2 and 1.065:
+    # -.2 + .106 and -.065 + .013 lie below -.05.
+    base = [0.5 + row / 1000 for row in range(rows)]
+    lower = compare(run(base), run([score - drop for score in base]), resamples=0)
+    assert check_comparison(lower, [f"m drops {MARGIN}"])[0].outcome == "fail"
+    same = check_comparison(compare(run(base), run(base), resamples=0), ["m drops 0.1", "m rises 0.1"])
+    assert [result.outcome for result in same] == ["pass", "pass"]

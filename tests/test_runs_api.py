@@ -124,7 +124,7 @@ REFUSED: dict[str, tuple[Callable[[], EvaluationRun], str]] = {
     ),
     "another reference": (lambda: plain_run(with_row(7, reference_answer="x")), r"Labels differ.*'q7'"),
     "another cut-off": (lambda: plain_run(top_k=1), r"Parameter top_k of 'recall' differs: None and 1"),
-    "another cluster": (lambda: plain_run(with_row(3, cluster="z")), r"cluster differs in 1 rows: 'q3'"),
+    "another cluster": (lambda: plain_run(with_row(3, cluster="z")), r"cluster differs in 1 row: 'q3'"),
     "other metrics": (
         lambda: api.evaluate({"other": evaluators()["recall"]}, data(), name="new"),
         r"Metrics: '.*' has 'recall', .*'new \(new\)' has 'other'",
@@ -155,7 +155,7 @@ def test_shared_rows_and_other_questions_on_demand() -> None:
     shorter = plain_run(lambda found: with_row(2, question="Else?")(found)[:9])
     comparison = api.compare(plain_run(), shorter, common=True)
     assert comparison.rows == 8
-    assert any("1 rows with the same id were left out" in note for note in comparison.notes)
+    assert any("1 row with the same id was left out" in note for note in comparison.notes)
     assert not api.compare(plain_run(), shorter, unpaired=True).paired
 
 
@@ -319,10 +319,10 @@ def test_an_undefined_row_that_counts_as_0_was_judged_by_nobody() -> None:
         ([1, 0], {"metric": "polit"}, "'polit' is none .*'polite'"),
         ([1, 0], {"human_column": "humans"}, r"no labels in a column 'humans' \(nearest: 'human'"),
         ([1, 0], {"threshold": float("nan")}, "threshold must be a finite number"),
-        (["good", "bad"], {"threshold": 0.5}, "threshold needs numbers"),
-        (["good", "bad"], {}, "words were found beside numbers"),
-        ([["x"], 1], {}, "must hold numbers or words"),
-        (["", " "], {}, "has no label in any row"),
+        (["fine", "poor"], {"threshold": 0.5}, "holds a word that is not understood in row 'q0'"),
+        (["fine", "poor"], {}, "holds a word that is not understood in row 'q0'"),
+        ([["x"], 1], {}, "holds a list or an object in row 'q0'"),
+        (["", " "], {}, "is empty in every row"),
     ],
 )
 def test_wrong_agreement_is_named(human: list[Any], options: dict[str, Any], expected: str) -> None:

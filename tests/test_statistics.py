@@ -206,6 +206,52 @@ def test_rows_without_any_change_still_leave_room_for_one() -> None:
         assert (difference.t_p, difference.p_value, difference.effect_size) == (1.0, 1.0, None)
 
 
+def test_rows_that_all_change_by_the_same_are_evidence() -> None:
+    # In 40 rows nothing was seen of what has a share of 1 - .025^(1/40) = .0881 at most; a change from 0 to 1 could be
+    # another one by 1.5 above -.5 and .5 below.
+    difference = paired_difference([1.0] * 40, [0.5] * 40)
+    assert difference.interval is not None
+    share = 1 - 0.025 ** (1 / 40)
+    assert difference.interval[:2] == close((-0.5 - share * 0.5, -0.5 + share * 1.5))
+    assert difference.interval.method == "Clopper-Pearson"
+    # The share is scipy's bound of 0 in 40.
+    assert share == close(stats.binomtest(0, 40).proportion_ci(0.95, method="exact").high)
+    # In clusters of four it is a bound of 0 in 10.
+    clustered = paired_difference([1.0] * 40, [0.5] * 40, clusters=[row // 4 for row in range(40)])
+    assert clustered.interval is not None
+    assert clustered.interval.high == close(-0.5 + 1.5 * (1 - 0.025 ** (1 / 10)))
+
+
+@pytest.mark.parametrize("rows", range(2, 12))
+def test_beyond_0_to_1_a_change_of_all_rows_is_one_where_the_test_of_signs_says_so(rows: int) -> None:
+    difference = paired_difference([7.0] * rows, [10.0] * rows)
+    assert difference.interval is not None
+    assert difference.randomisation_p == close(2 * 0.5**rows)
+    assert (difference.interval.low > 0) == (2 * 0.5**rows <= 0.05)
+
+
+def test_where_most_rows_change_by_the_same_the_others_are_few() -> None:
+    # 39 of 40 by -.5, one by 0: around -.5 that is one of 42 by .5 and one each by .5 and -.5.
+    base, new = [1.0] * 40, [0.5] * 39 + [1.0]
+    difference = paired_difference(base, new)
+    away = [0.5, 0.5, -0.5] + [0.0] * 39
+    mean = sum(away) / 42
+    error = math.sqrt(sum((value - mean) ** 2 for value in away)) / 42
+    assert difference.interval is not None
+    assert difference.interval[:2] == close(
+        (-0.5 + mean - 1.959963984540054 * error, -0.5 + mean + 1.959963984540054 * error)
+    )
+    assert (difference.interval.method, difference.standard_error) == ("Bonett-Price", close(error))
+    # The same for changes that are equal but for rounding: .3 to .2, .9 to .8.
+    rounded = paired_difference([0.3, 0.9] * 20, [0.2, 0.8] * 20).interval
+    assert rounded is not None
+    assert rounded.method == "Clopper-Pearson"
+    # The mean of one run in between: limits of 0 to 1, not beyond.
+    estimate = mean_interval([0.9] * 4 + [0.0]).interval
+    assert estimate is not None
+    assert (estimate.high, estimate.method) == (1.0, "Bonett-Price")
+
+
 @pytest.mark.parametrize(("base", "new"), GRADED)
 def test_welch_is_scipys(base: Any, new: Any) -> None:
     difference = unpaired_difference(base, new[:-1] if len(new) > 2 else new)
@@ -262,8 +308,14 @@ UNDEFINED = [
     ([], None, None, None),
     ([NAN], None, None, None),
     ([0.4], None, 0.4, None),
-    ([0.4, 0.4, 0.4], None, 0.4, None),
-    ([3.0, 3.0], None, 3.0, None),
+    ([0.4, 0.4, 0.4], None, 0.4, "Clopper-Pearson"),
+    ([3.0, 3.0], None, 3.0, "Clopper-Pearson"),
+    ([0.4, 0.4, 0.4, 0.5], None, 1.7 / 4, "Bonett-Price"),
+    ([3.0, 3.0, 3.0, 4.0], None, 13 / 4, "Bonett-Price"),
+    ([3.0, 3.0, 4.0], None, 10 / 3, "t"),
+    ([0.4, 0.5], None, 0.45, "Wilson, effective rows"),
+    # The rows of each cluster differ, the clusters do not.
+    ([0.2, 0.6, 0.2, 0.6], ["a", "a", "b", "b"], 0.4, "Clopper-Pearson"),
     ([0.2, 0.6], ["a", "a"], 0.4, None),
     ([1.0, 1.0], ["a", "a"], 1.0, None),
     ([1.0], None, 1.0, "Wilson"),
@@ -292,13 +344,14 @@ def test_clusters_without_a_failure_count_once_each() -> None:
     [
         ([], [], None, (None, None, None, None)),
         ([0.5], [0.7], None, (close(0.2), None, None, 1.0)),
-        # All differ by the same: p of t is undefined, that of randomisation is 2 · 2^-3
-        ([1.0, 2.0, 3.0], [2.0, 3.0, 4.0], None, (1.0, None, None, 0.25)),
+        # All differ by the same: p of t is undefined, that of randomisation is 2 · 2^-3. Another value could have a
+        # share of 1 - .025^(1/3) = .707598, and lie 2 away: 1 - 1.415196 to 1 + 1.415196
+        ([1.0, 2.0, 3.0], [2.0, 3.0, 4.0], None, (1.0, pytest.approx((-0.415196, 2.415196), abs=1e-6), None, 0.25)),
         ([0.1, 0.3], [0.4, 0.5], ["a", "a"], (close(0.25), None, None, 1.0)),
         # Changes that cancel out within each cluster
         ([0.1, 0.4, 0.1, 0.4], [0.4, 0.1, 0.4, 0.1], list("aabb"), (0.0, (-1.0, 1.0), 1.0, 1.0)),
-        # Beyond 0 to 1 nobody knows how large a change could be.
-        ([7.0, 8.0], [7.0, 8.0], None, (0.0, None, 1.0, 1.0)),
+        # Beyond 0 to 1 a change could be as large as the largest score: 8 · 1.959964 · sqrt(2)/4
+        ([7.0, 8.0], [7.0, 8.0], None, (0.0, pytest.approx((-5.543615, 5.543615), abs=1e-6), 1.0, 1.0)),
     ],
 )
 def test_no_difference_is_invented(base: Any, new: Any, clusters: Any, expected: Any) -> None:
@@ -320,6 +373,8 @@ def test_rows_without_a_score_are_left_out_pairwise_and_counted() -> None:
     ("call", "message"),
     [
         (lambda: mean_interval([0.1, math.inf]), "scores must be finite.*row 1"),
+        (lambda: mean_interval([0.1, 1e200]), r"scores must lie within 1e\+150 of 0, but row 1 is 1e\+200"),
+        (lambda: mean_interval([0.1, -(10**400)]), "scores must be numbers"),
         (lambda: mean_interval([[0.1]]), "flat list"),  # type: ignore[list-item]
         (lambda: mean_interval(["a"]), "scores must be numbers"),  # type: ignore[list-item]
         (lambda: mean_interval([0.1], confidence=95), "confidence must lie between 0 and 1, such as 0.95, but is 95"),
@@ -393,3 +448,17 @@ def test_clusters_of_one_row_are_rows(rows: list[Any]) -> None:
         assert paired_difference(base, new, clusters=clusters, resamples=50) == paired_difference(
             base, new, resamples=50
         )
+
+
+@pytest.mark.parametrize("size", [1e150, 1e100, 1e-100])
+def test_scores_of_any_size_are_reckoned_with_without_a_warning(size: float) -> None:
+    # Warnings are errors in these tests.
+    base, new = np.array([0.2, 0.5, 0.4, 0.9, 0.1]) * size, np.array([0.4, 0.6, 0.7, -0.9, 0.3]) * size
+    paired, unpaired = paired_difference(base, new), unpaired_difference(base, new)
+    expected, other = paired_difference(base / size, new / size), unpaired_difference(base / size, new / size)
+    assert paired.interval is not None
+    assert expected.interval is not None
+    assert paired.interval.low / size == pytest.approx(expected.interval.low)
+    assert (paired.t_p, unpaired.t_p) == pytest.approx((expected.t_p, other.t_p))
+    for margin in (1e-320, 1e-300, 1e300):
+        assert rows_to_decide(paired, margin) is None or margin > size * 1e-200

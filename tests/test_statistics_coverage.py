@@ -29,6 +29,11 @@ def mostly(value: float, p: float) -> Callable[[Chance, int], Any]:
     return lambda chance, rows: np.where(chance.random(rows) < p, value, chance.random(rows))
 
 
+def _slow(*values: float) -> Any:
+    """A case for `make test-slow`."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 SKEWED = {
     "mostly 1": (mostly(1, 0.9), 0.9 + 0.05),
     "nearly always 1": (mostly(1, 0.97), 0.97 + 0.015),
@@ -91,6 +96,44 @@ def test_paired_graded_scores(changing: float, rows: int, high: float) -> None:
         return paired_difference(base, new, resamples=0).interval
 
     assert 0.93 <= coverage(-0.25 * changing, interval) <= high
+
+
+@pytest.mark.parametrize("others", [_slow(0.01), 0.03, *map(_slow, (0.1, 0.2, 0.3, 0.4, 0.6, 0.9, 0.97, 0.99))])
+@pytest.mark.parametrize("rows", [40, 300])
+@pytest.mark.parametrize("size", [1, _slow(100)])
+def test_rows_that_nearly_all_change_by_the_same(others: float, rows: int, size: float) -> None:
+    def interval(chance: Chance) -> Interval | None:
+        # The first hit falls to the second rank, but not everywhere: RR 1 to .5.
+        return paired_difference(
+            np.full(rows, size), np.where(chance.random(rows) < others, size, 0.5 * size), resamples=0
+        ).interval
+
+    # Where hardly a row differs, it can only be too wide; counts as small as these come in steps.
+    few = min(rows * others, rows - rows * others) < 9
+    assert 0.92 <= coverage(-0.5 * size * (1 - others), interval, 1000) <= (1 if few else 0.98)
+
+
+@pytest.mark.parametrize(
+    ("value", "other"), [(0.5, 1.0), *(_slow(*pair) for pair in ((0.5, 0.0), (0.9, 0.0), (0.1, 1.0), (5.0, 1.0)))]
+)
+@pytest.mark.parametrize("others", [0.03, *map(_slow, (0.01, 0.1, 0.2, 0.3, 0.4))])
+@pytest.mark.parametrize("rows", [40, 300])
+def test_mean_of_rows_that_are_nearly_all_alike(value: float, other: float, others: float, rows: int) -> None:
+    def interval(chance: Chance) -> Interval | None:
+        return mean_interval(np.where(chance.random(rows) < others, other, value)).interval
+
+    assert 0.92 <= coverage(value + others * (other - value), interval, 1000) <= (0.98 if rows * others > 9 else 1)
+
+
+@pytest.mark.parametrize("others", [0.05, _slow(0.2)])
+def test_clusters_that_nearly_all_change_by_the_same(others: float) -> None:
+    clusters = [row // 5 for row in range(300)]
+
+    def interval(chance: Chance) -> Interval | None:
+        unlike = np.repeat(chance.random(60) < others, 5) & (chance.random(300) < 0.5)
+        return paired_difference(np.ones(300), np.where(unlike, 1.0, 0.5), clusters=clusters, resamples=0).interval
+
+    assert 0.93 <= coverage(-0.5 + 0.25 * others, interval) <= 0.98
 
 
 @pytest.mark.parametrize("documents", [12, 60])

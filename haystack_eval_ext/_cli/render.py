@@ -51,13 +51,17 @@ def number(value: float) -> str:
 
 def print_text(out: Console, text: str, style: str = "") -> None:
     """
-    Print a line of prose, wrapped at a width that reads well.
+    Print a line of prose, on a terminal wrapped at a width that reads well; whoever reads a pipe wants whole lines.
 
     :param out: The console.
     :param text: The text, which may hold anything.
     :param style: A rich style.
     """
-    out.print(Text(plain(text), style=style), width=min(out.width, _PROSE_WIDTH), overflow="fold")
+    shown = Text(plain(text), style=style)
+    if out.is_terminal:
+        out.print(shown, width=min(out.width, _PROSE_WIDTH), overflow="fold")
+    else:
+        out.print(shown, soft_wrap=True)
 
 
 def print_table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, cast
@@ -76,7 +77,7 @@ _SUFFIXES = {
     ".markdown": ExportFormat.MARKDOWN,
 }
 # Of the Python interface, where the command has an option.
-_OPTIONS = {"common=True": "--common", "unpaired=True": "--unpaired"}
+_OPTIONS = {"common=True": "--common", "unpaired=True": "--unpaired", "metrics=[...]": "--metric NAME"}
 
 _Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
 _RunOrBaseline = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or a baseline file.")]
@@ -93,7 +94,13 @@ _Inconclusive = Annotated[
 _ByMean = Annotated[bool, typer.Option("--by-mean", help="Go by the means alone, without intervals.")]
 _TolerateFailed = Annotated[
     float,
-    typer.Option("--tolerate-failed", metavar="SHARE", min=0, max=1, help="Share of failed rows taken for the others."),
+    typer.Option(
+        "--tolerate-failed",
+        metavar="SHARE",
+        min=0,
+        max=1,
+        help="Share of rows without a score that may be like the others.",
+    ),
 ]
 _Confidence = Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")]
 _Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write a table for a pull request.")]
@@ -107,9 +114,12 @@ def compare(
     common: Annotated[bool, typer.Option("--common", help="Compare the questions that both have.")] = False,
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare the means of different questions.")] = False,
     rejudge: Annotated[bool, typer.Option("--rejudge", help="Score both anew with the pipeline of NEW first.")] = False,
+    metrics: Annotated[
+        list[str], typer.Option("--metric", metavar="NAME", help="Compare this metric alone; repeatable.")
+    ] = [],  # noqa: B006 - typer hands a new list to each call
     by: Annotated[
         list[str], typer.Option("--by", metavar="TAG", help="Also for the rows of a tag; * for each; repeatable.")
-    ] = [],  # noqa: B006 - typer hands a new list to each call
+    ] = [],  # noqa: B006
     fail_if: _FailIf = [],  # noqa: B006
     inconclusive: _Inconclusive = None,
     by_mean: _ByMean = False,
@@ -183,6 +193,8 @@ def compare(
         )
         before, after = load_run(base), load_run(new)
         names = metrics_anew(after) if rejudge else [name for name in after.metrics if name in before.metrics]
+        if metrics:
+            names = [name for name in names if name in metrics]
         if rejudge:
             check_conditions(fail_if, names)
         try:
@@ -192,6 +204,7 @@ def compare(
                     after,
                     common=common,
                     unpaired=unpaired,
+                    metrics=metrics or None,
                     seed=seed,
                     confidence=confidence,
                     margins=_margins(margins, names),
@@ -367,12 +380,14 @@ def _margins(given: list[str], names: list[str]) -> dict[str, float]:
     """Margins by metric; a number alone is for all that have none of their own."""
     margins: dict[str, float] = {}
     for text in given:
-        name, _, number = text.rpartition("=")
+        name, equals, number = text.rpartition("=")
         try:
             value = float(number)
         except ValueError:
+            value = math.nan
+        if math.isnan(value) or (equals and not name):
             msg = f"--margin must be a number above 0, or METRIC=NUMBER, but is {text!r}."
-            raise UserError(msg) from None
+            raise UserError(msg)
         if name and name not in names:
             msg = f"--margin: '{name}' is no metric of both runs; there are: {', '.join(names)}."
             raise UserError(msg)

@@ -16,6 +16,7 @@ Relation = Literal["<", "<=", ">", ">=", "drops", "rises"]
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _ROUNDING = 1e-12
+_MARKS = ("<", ">", "=")
 # Names hold dots, @, brackets, blanks and equals signs, so they are what is left of the last relation.
 _LEVEL = re.compile(rf"(?P<metric>.+?)\s*(?P<relation><=|>=|<|>)\s*(?P<value>{_NUMBER})\s*")
 _CHANGE = re.compile(rf"(?P<metric>.+?)\s+(?P<relation>drops|rises)\s+(?:by\s+)?(?P<value>{_NUMBER})\s*")
@@ -86,7 +87,8 @@ def parse_condition(text: str) -> Condition:
         raise TypeError(msg)
     match = _LEVEL.fullmatch(text.strip()) or _CHANGE.fullmatch(text.strip())
     value = float(match["value"]) if match else math.nan
-    if not match or not math.isfinite(value):
+    # "M << 2" and "M =< 2" would be read as a metric "M <".
+    if not match or not math.isfinite(value) or match["metric"].strip()[-1:] in _MARKS:
         msg = (
             "A condition must be 'METRIC < NUMBER' (or <=, >, >=), 'METRIC drops NUMBER' or 'METRIC rises NUMBER', but "
             f"is {text!r}."

@@ -23,14 +23,12 @@ from haystack_eval_ext.runs._spread import (
     check_length,
     normal_quantile,
     rows_of,
-    t_quantile,
     t_tails,
 )
+from haystack_eval_ext.runs._ties import Reach, alike_interval, all_alike, are_most, common_value, tied_interval
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
-
-    from numpy.typing import NDArray
 
     from haystack_eval_ext.runs._spread import Scores
 
@@ -148,8 +146,9 @@ def paired_difference(
     # Changes that cancel out within a cluster leave rounding.
     units.sums[np.abs(units.sums) <= ROUNDING * np.abs(changes).max() * units.sizes] = 0.0
     bounded = within_unit(before) and within_unit(after)
+    scale = float(max(np.abs(before).max(), np.abs(after).max()))
     binary = bounded and not units.clustered and zero_one(before) and zero_one(after)
-    interval, error = _paired_interval(changes, units, confidence, bounded=bounded, binary=binary)
+    interval, error = _paired_interval(units, confidence, scale=scale, bounded=bounded, binary=binary)
     wins, losses = int(np.count_nonzero(changes > 0)), int(np.count_nonzero(changes < 0))
     single = Units(changes, np.ones(rows), clustered=False).standard_error
     return Difference(
@@ -208,7 +207,8 @@ def unpaired_difference(
         if error:
             # Welch's degrees of freedom, from clusters where there are some.
             freedoms = ((one.clusters or one.rows) - 1, (two.clusters or two.rows) - 1)
-            freedom = error**4 / sum(part**2 / degrees for part, degrees in zip(parts, freedoms, strict=True))
+            shares = [part / sum(parts) for part in parts]
+            freedom = 1 / sum(share**2 / degrees for share, degrees in zip(shares, freedoms, strict=True))
             t_p = t_tails(mean / error, freedom)
     return Difference(
         mean=mean,
@@ -236,28 +236,20 @@ def _t_p(units: Units) -> float | None:
 
 
 def _paired_interval(
-    changes: NDArray[np.float64], units: Units, confidence: float, *, bounded: bool, binary: bool
+    units: Units, confidence: float, *, scale: float, bounded: bool, binary: bool
 ) -> tuple[Interval | None, float | None]:
     """The interval of a paired difference, and the standard error behind it."""
     count = len(units.sums)
     if units.clustered and count == 1:
         return None, None
-    changed = int(np.count_nonzero(units.sums))
-    if not binary and 2 * changed > count:
+    unchanged = int(np.count_nonzero(units.sums == 0))
+    centre = 0.0 if binary or are_most(unchanged, count) else common_value(units, scale)
+    if centre is None:
         return t_interval(units, confidence), units.standard_error or None
-    # Where most rows tie, the few that differ say little about how many could have: two more units, one for and one
-    # against, as large as the largest change seen. For 0/1 scores that is Bonett and Price's interval.
-    size = len(changes) / count
-    largest = float(np.abs(units.sums).max()) if changed else size if bounded else None
-    if largest is None:
-        return None, None
-    sums = np.concatenate([units.sums, [largest, -largest]])
-    sizes = np.concatenate([units.sizes, [size, size]])
-    rows = float(sizes.sum())
-    mean = float(sums.sum()) / rows
-    error = math.sqrt(float(((sums - mean * sizes) ** 2).sum())) / rows
-    if units.clustered:
-        error *= math.sqrt((count + 2) / (count + 1))
-    half = (t_quantile(confidence, count - 1) if units.clustered else normal_quantile(confidence)) * error
-    low, high = (max(mean - half, -1.0), min(mean + half, 1.0)) if bounded else (mean - half, mean + half)
-    return Interval(low, high, "Bonett-Price"), error
+    if centre and all_alike(units, centre, scale):
+        # Beyond 0 to 1 as the test of signs has it: a row could have changed as much the other way.
+        reach = Reach(-1.0, 1.0) if bounded else Reach(centre - 2 * abs(centre), centre + 2 * abs(centre))
+        found = alike_interval(units, centre, reach, confidence)
+        return found, (found.high - found.low) / 2 / normal_quantile(confidence)
+    found, error = tied_interval(units, centre, scale, confidence, unseen=1.0 if bounded else scale)
+    return (Interval(max(found.low, -1.0), min(found.high, 1.0), found.method) if bounded else found), error

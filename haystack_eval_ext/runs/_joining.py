@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from haystack_eval_ext.runs._scored import some
+from haystack_eval_ext.runs._scored import counted, some
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
     from haystack_eval_ext.runs._scored import MetricRows, ScoredRun
 
 _LONGEST_VALUE = 60
+_OLDER = " (if an older version wrote that run, score it again; if it is a baseline, write the baseline again)"
 _MISSING = object()
+# Of a measure's name: its parameters and its cut-off, as in "ERR(max_grade=4)@20" and "R@500w".
+_SETTINGS = re.compile(r"(?:\(.*\))?(?:@\d+w?)?$", re.DOTALL)
 
 
 class ComparisonError(ValueError):
@@ -58,7 +62,7 @@ def join(base: ScoredRun, new: ScoredRun, *, common: bool) -> Joined:
     else:
         reasons = _differing_rows(base, new, pairs)
     refuse_if(reasons + _differing_metrics(base, new) + _differing_clusters(base, new, pairs))
-    notes += _unknown_fingerprints(base, new)
+    notes += _unknown_fingerprints(base, new) + _one_sided(base, new) + _differing_tags(base, new, pairs)
     base_rows, new_rows = [row for row, _ in pairs], [row for _, row in pairs]
     return Joined(
         base_rows,
@@ -103,7 +107,9 @@ def _differing_rows(base: ScoredRun, new: ScoredRun, pairs: list[tuple[int, int]
         # Fingerprints of different rows differ anyhow; those of the shared rows still say something.
         changed = _changed_rows(base, new, pairs)
         return reasons + (
-            [f"Questions or labels differ in {len(changed)} shared rows: {some(changed)}."] if changed else []
+            [f"Questions or labels differ in {counted(len(changed), 'shared row')}: {some(changed)}."]
+            if changed
+            else []
         )
     if not pairs:
         return ["Questions: the runs have no row."]
@@ -119,7 +125,7 @@ def _differing_rows(base: ScoredRun, new: ScoredRun, pairs: list[tuple[int, int]
                 "runs against the same data file."
             )
     if not reasons and (changed := _changed_rows(base, new, pairs)):
-        reasons.append(f"Questions or labels differ in {len(changed)} rows: {some(changed)}.")
+        reasons.append(f"Questions or labels differ in {counted(len(changed), 'row')}: {some(changed)}.")
     return reasons
 
 
@@ -134,9 +140,13 @@ def _shared_rows(
     kept = [pair for pair in pairs if base.ids[pair[0]] not in changed]
     if not kept:
         return [], ["Questions or labels differ in every shared row."], []
-    notes = [f"{len(kept)} shared rows of {len(base.ids)} in '{base.name}' and {len(new.ids)} in '{new.name}'."]
+    notes = [
+        f"{counted(len(kept), 'shared row')} of {len(base.ids)} in '{base.name}' and {len(new.ids)} in '{new.name}'."
+    ]
     if changed:
-        notes.append(f"{len(changed)} rows with the same id were left out: their question or labels differ.")
+        was = "was" if len(changed) == 1 else "were"
+        rows = counted(len(changed), "row")
+        notes.append(f"{rows} with the same id {was} left out: their question or labels differ.")
     if base.row_fingerprints is None or new.row_fingerprints is None:
         if same_ids:
             return kept, _differing_rows(base, new, pairs), []
@@ -154,16 +164,41 @@ def _changed_rows(base: ScoredRun, new: ScoredRun, pairs: list[tuple[int, int]])
 def _differing_metrics(base: ScoredRun, new: ScoredRun) -> list[str]:
     shared = [name for name in base.metrics if name in new.metrics]
     if not shared:
-        return [f"Metrics: '{base.name}' has {some(list(base.metrics))}, '{new.name}' has {some(list(new.metrics))}."]
+        names = [some(list(run.metrics)) or "none" for run in (base, new)]
+        return _differing_settings(base, new) or [
+            f"Metrics: '{base.name}' has {names[0]}, '{new.name}' has {names[1]}."
+        ]
     return [
         f"{what} of '{name}' differs: {difference}."
         for name in shared
         for what, difference in _differences(base.metrics[name], new.metrics[name])
+    ] + _differing_settings(base, new)
+
+
+def _differing_settings(base: ScoredRun, new: ScoredRun) -> list[str]:
+    """The same measure with another cut-off or other parameters in its name, and none that both have."""
+    families = [_families(run) for run in (base, new)]
+    return [
+        f"Cut-off or parameters of '{family}' differ: '{base.name}' has {some(mine)}, '{new.name}' has {some(theirs)}. "
+        "Score both runs with the same measures; metrics=[...] compares those alone that it names."
+        for family, mine in families[0].items()
+        if (theirs := families[1].get(family)) and not set(mine) & set(theirs)
     ]
+
+
+def _families(run: ScoredRun) -> dict[str, list[str]]:
+    families: dict[str, list[str]] = {}
+    for name in run.metrics:
+        families.setdefault(_SETTINGS.sub("", name), []).append(name)
+    return families
 
 
 def _differences(base: MetricRows, new: MetricRows) -> list[tuple[str, str]]:
     found = [(f"Parameter {key}", text) for key, text in _unequal(base.parameters, new.parameters)]
+    directions = base.lower_is_better, new.lower_is_better
+    if None not in directions and directions[0] != directions[1]:
+        words = ["lower is better" if lower else "higher is better" for lower in directions]
+        found.append(("Direction", " and ".join(words)))
     if base.judge != new.judge:
         found.append(("Judge model", f"{_shown(base.judge)} and {_shown(new.judge)}"))
     return found + [
@@ -174,7 +209,11 @@ def _differences(base: MetricRows, new: MetricRows) -> list[tuple[str, str]]:
 def _unequal(base: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[str, str]]:
     keys = list(dict.fromkeys([*base, *new]))
     values = [(key, base.get(key, _MISSING), new.get(key, _MISSING)) for key in keys]
-    return [(key, f"{_shown(one)} and {_shown(two)}") for key, one, two in values if one is not two and one != two]
+    return [
+        (key, f"{_shown(one)} and {_shown(two)}" + (_OLDER if _MISSING in (one, two) else ""))
+        for key, one, two in values
+        if one is not two and one != two
+    ]
 
 
 def _differing_clusters(base: ScoredRun, new: ScoredRun, pairs: list[tuple[int, int]]) -> list[str]:
@@ -182,7 +221,27 @@ def _differing_clusters(base: ScoredRun, new: ScoredRun, pairs: list[tuple[int, 
     if before is None or after is None:
         return []
     moved = [base.ids[row] for row, other in pairs if before[row] != after[other]]
-    return [f"The cluster differs in {len(moved)} rows: {some(moved)}."] if moved else []
+    return [f"The cluster differs in {counted(len(moved), 'row')}: {some(moved)}."] if moved else []
+
+
+def _one_sided(base: ScoredRun, new: ScoredRun) -> list[str]:
+    """Clusters that one run alone has; it says which rows belong together in both."""
+    if (base.clusters is None) == (new.clusters is None):
+        return []
+    having, lacking = (base, new) if new.clusters is None else (new, base)
+    return [f"Only '{having.name}' has clusters; its clusters are taken for the rows of '{lacking.name}' too."]
+
+
+def _differing_tags(base: ScoredRun, new: ScoredRun, pairs: list[tuple[int, int]]) -> list[str]:
+    before, after = base.tags, new.tags
+    if before is None and after is None:
+        return []
+    if before is None or after is None:
+        having = base if after is None else new
+        return [f"Only '{having.name}' has tags; they are taken for both runs."]
+    changed = [base.ids[row] for row, other in pairs if set(before[row]) != set(after[other])]
+    rows = counted(len(changed), "row")
+    return [f"Tags differ in {rows} ({some(changed)}): those of '{base.name}' are taken."] if changed else []
 
 
 def _unknown_fingerprints(base: ScoredRun, new: ScoredRun) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from haystack_eval_ext.runs._spread import (
+    ROUNDING,
     Interval,
     Units,
     as_units,
@@ -22,6 +23,7 @@ from haystack_eval_ext.runs._spread import (
     t_quantile,
     wilson,
 )
+from haystack_eval_ext.runs._ties import Reach, alike_interval, all_alike, common_value, tied_interval
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -38,8 +40,8 @@ class MeanEstimate:
 
     :param mean: The mean; None without rows.
     :param standard_error: Its standard error, clusters included; None for fewer than two rows or clusters.
-    :param interval: Its confidence interval; None where nothing tells the spread: no row, one cluster, one graded row,
-        equal scores other than 0 and 1.
+    :param interval: Its confidence interval; None where nothing tells the spread: no row, one cluster, one row of a
+        score other than 0 and 1.
     :param rows: The rows with a score.
     :param left_out: The rows without one (NaN).
     :param clusters: The number of clusters; None if each row stands for itself.
@@ -119,8 +121,9 @@ def mean_interval(
     bounded = within_unit(values)
     interval = None
     if len(values):
-        by_score = bounded and method == "auto"
-        interval = _bounded_interval(values, units, confidence) if by_score else t_interval(units, confidence)
+        interval = (
+            t_interval(units, confidence) if method == "t" else _interval(values, units, confidence, bounded=bounded)
+        )
     return MeanEstimate(
         mean=units.mean if len(values) else None,
         standard_error=units.standard_error,
@@ -151,17 +154,31 @@ def t_interval(units: Units, confidence: float) -> Interval | None:
     return Interval(units.mean - half, units.mean + half, "t")
 
 
-def _bounded_interval(values: NDArray[np.float64], units: Units, confidence: float) -> Interval | None:
-    """Wilson's interval with the number of 0/1 rows that would be as uncertain."""
+def _interval(values: NDArray[np.float64], units: Units, confidence: float, *, bounded: bool) -> Interval | None:
+    """The interval of a mean, as the scores allow."""
     mean, error, count = units.mean, units.standard_error, len(units.sums)
-    if not units.clustered and zero_one(values):
+    if bounded and not units.clustered and zero_one(values):
         return Interval(*wilson(mean, count, normal_quantile(confidence)), "Wilson")
     if error is None:
         return None
-    if mean in (0.0, 1.0):
+    if bounded and mean in (0.0, 1.0):
         # Nothing tells how alike the rows of a cluster are: as if each cluster were one row.
         return Interval(*wilson(mean, count, normal_quantile(confidence)), "Wilson, effective rows")
-    if not error:
-        return None
+    scale = float(np.abs(values).max())
+    centre = common_value(units, scale)
+    if not error or (centre is not None and all_alike(units, centre, scale)):
+        # Beyond 0 to 1 as in the test of signs: a row could be as far off as its own negative.
+        reach = Reach(0.0, 1.0) if bounded else Reach(mean - 2 * abs(mean), mean + 2 * abs(mean))
+        return alike_interval(units, mean, reach, confidence)
+    # Wilson's interval knows what lies at the ends, but not that few rows differ from a value in between.
+    if centre is not None and not (bounded and _at_end(centre)):
+        found, _ = tied_interval(units, centre, scale, confidence)
+        return Interval(max(found.low, 0.0), min(found.high, 1.0), found.method) if bounded else found
+    if not bounded:
+        return t_interval(units, confidence)
     effective = mean * (1 - mean) / error**2
     return Interval(*wilson(mean, effective, t_quantile(confidence, count - 1)), "Wilson, effective rows")
+
+
+def _at_end(value: float) -> bool:
+    return value <= ROUNDING or value >= 1 - ROUNDING

@@ -14,11 +14,11 @@ import numpy as np
 from haystack_eval_ext.runs._differences import Difference, paired_difference, unpaired_difference
 from haystack_eval_ext.runs._means import MeanEstimate, mean_interval
 from haystack_eval_ext.runs._power import detectable, rows_to_decide
-from haystack_eval_ext.runs._scored import Bounds, has_number, mean_bounds, score_range
+from haystack_eval_ext.runs._scored import Bounds, failed_shares, has_number, mean_bounds, score_range
 from haystack_eval_ext.runs._spread import ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Mapping, Sequence
+    from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -53,9 +53,10 @@ class MetricSide:
     :param estimate: Mean and interval; in a paired comparison over the rows that have a score on both sides.
     :param rows: All rows that take part.
     :param undefined: Rows that the definition gives no number for; they count as 0 or have no score.
-    :param failed: Rows that could not be judged.
+    :param failed: Rows that could not be judged; of rows with several answers also those where some could not.
     :param not_run: Rows that were not to be scored, or were not reached.
     :param bounds: Where the mean would lie if the failed rows had been judged; None without a score.
+    :param only_here_undefined: Rows that are undefined in this run and have a score in the other one.
     """
 
     estimate: MeanEstimate
@@ -64,6 +65,7 @@ class MetricSide:
     failed: int
     not_run: int
     bounds: Bounds | None
+    only_here_undefined: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ class MetricComparison:
     :param minimal_detectable: The smallest true difference that these rows would most likely have shown.
     :param margin: The difference that matters, if one was given.
     :param rows_needed: The rows at which a gate with that margin would most likely decide.
-    :param bounds: Where the difference would lie if the failed rows had been judged; None without a score.
+    :param bounds: Where the difference would lie if the failed rows had been judged, and those had a score that are
+        undefined in one run alone; None without a score.
     :param improved: The rows that became better most.
     :param worsened: The rows that became worse most.
     """
@@ -183,10 +186,11 @@ class _Measured(NamedTuple):
 
 
 class _Column(NamedTuple):
-    """A metric's values, statuses and clusters in the rows that take part."""
+    """A metric's values, statuses, shares that failed, and clusters in the rows that take part."""
 
     values: NDArray[np.float64]
     statuses: list[str]
+    failed: NDArray[np.float64]
     clusters: list[Hashable] | None
 
 
@@ -196,6 +200,7 @@ def _column(run: ScoredRun, name: str, rows: Sequence[int]) -> _Column:
     return _Column(
         values,
         [metric.statuses[row] for row in rows],
+        failed_shares(metric)[np.array(rows, dtype=np.intp)],
         None if clusters is None else [clusters[row] for row in rows],
     )
 
@@ -212,8 +217,8 @@ def _paired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settin
     )
     both = ~(np.isnan(one.values) | np.isnan(two.values))
     sides = [
-        _side(column, np.where(both, column.values, np.nan), rows.clusters, settings.confidence)
-        for column in (one, two)
+        _side(column, np.where(both, column.values, np.nan), rows.clusters, settings.confidence, lost)
+        for column, lost in zip((one, two), _only_here_undefined(one, two), strict=True)
     ]
     changes = [
         RowChange(base.ids[row], before, after)
@@ -248,48 +253,99 @@ def metric_side(
     :returns: Mean, interval and counts.
     """
     values = np.array(metric.scores, dtype=np.float64)
-    return _side(_Column(values, list(metric.statuses), None), values, clusters, confidence)
+    column = _Column(values, list(metric.statuses), failed_shares(metric), None)
+    return _side(column, values, clusters, confidence)
 
 
 def _side(
-    column: _Column, scored: NDArray[np.float64], clusters: Sequence[Hashable] | None, confidence: float
+    column: _Column,
+    scored: NDArray[np.float64],
+    clusters: Sequence[Hashable] | None,
+    confidence: float,
+    only_here_undefined: int = 0,
 ) -> MetricSide:
     """Estimate a column by those of its scores that count; the others are NaN."""
-    undefined, failed, not_run = (column.statuses.count(status) for status in ("undefined", "error", "not_run"))
+    undefined, not_run = (column.statuses.count(status) for status in ("undefined", "not_run"))
     estimate = mean_interval(scored, clusters=clusters, confidence=confidence)
-    return MetricSide(estimate, len(scored), undefined, failed, not_run, mean_bounds(scored, failed))
+    failed = int(np.count_nonzero(column.failed))
+    bounds = mean_bounds(scored, column.failed)
+    return MetricSide(estimate, len(scored), undefined, failed, not_run, bounds, only_here_undefined)
 
 
 def _paired_bounds(base: _Column, new: _Column, difference: Difference) -> Bounds | None:
     limits = score_range(base.values, new.values)
     if limits is None or difference.mean is None:
         return None
-    lowest = highest = difference.mean * difference.rows
-    failed = 0
-    columns = base.values.tolist(), new.values.tolist(), base.statuses, new.statuses
-    for before, after, *statuses in zip(*columns, strict=True):
-        if _could_have_paired(before, after, statuses):
-            failed += 1
-            low_before, high_before = (before, before) if has_number(before) else limits
-            low_after, high_after = (after, after) if has_number(after) else limits
-            lowest += low_after - high_before
-            highest += high_after - low_before
-    rows = difference.rows + failed
-    return Bounds(failed, lowest / rows, highest / rows)
+    lowest = highest = unknown = 0.0
+    rows = failed = partly = undefined = 0
+    for before, after in zip(_cells(base), _cells(new), strict=True):
+        paired = has_number(before.score) and has_number(after.score)
+        share = max(before.failed, after.failed) if paired else 1.0
+        if not paired:
+            if _could_have_paired(before, after):
+                failed += 1
+            elif _undefined_alone(before, after) or _undefined_alone(after, before):
+                undefined += 1
+            else:
+                continue
+        elif share:
+            failed, partly = failed + 1, partly + 1
+        rows += 1
+        unknown += share
+        (low_before, high_before), (low_after, high_after) = before.within(limits), after.within(limits)
+        lowest += low_after - high_before
+        highest += high_after - low_before
+    return Bounds(failed, lowest / rows, highest / rows, partly, undefined, unknown)
 
 
-def _could_have_paired(before: float, after: float, statuses: list[str]) -> bool:
+class _Cell(NamedTuple):
+    """One row of a column."""
+
+    score: float
+    status: str
+    failed: float
+
+    def within(self, limits: tuple[float, float]) -> tuple[float, float]:
+        """The least and the most that the row could have scored."""
+        if not has_number(self.score):
+            return limits
+        known = self.score * (1 - self.failed)
+        return known + self.failed * limits[0], known + self.failed * limits[1]
+
+
+def _cells(column: _Column) -> Iterator[_Cell]:
+    return map(_Cell, column.values.tolist(), column.statuses, column.failed.tolist())
+
+
+def _could_have_paired(before: _Cell, after: _Cell) -> bool:
     """Whether two rows are no pair only because of a failure."""
-    without = [status for score, status in zip((before, after), statuses, strict=True) if not has_number(score)]
+    without = [cell.status for cell in (before, after) if not has_number(cell.score)]
     # An undefined row has no partner, whatever the judge had said of it.
-    if not without or "undefined" in without:
+    if "undefined" in without:
         return False
     # A row that was judged in one run and not reached in the other is as unknown as one that failed.
-    return "error" in without or statuses.count("not_run") == 1
+    return "error" in without or [before.status, after.status].count("not_run") == 1
+
+
+def _undefined_alone(one: _Cell, other: _Cell) -> bool:
+    """Whether a row lacks a score where the other run has one: what changed there is as unknown as after a failure."""
+    return one.status == "undefined" and not has_number(one.score) and has_number(other.score)
+
+
+def _only_here_undefined(base: _Column, new: _Column) -> tuple[int, int]:
+    pairs = list(zip(_cells(base), _cells(new), strict=True))
+    return sum(_undefined_alone(*pair) for pair in pairs), sum(_undefined_alone(*pair[::-1]) for pair in pairs)
 
 
 def _unpaired_bounds(base: MetricSide, new: MetricSide) -> Bounds | None:
     one, two = base.bounds, new.bounds
     if one is None or two is None:
         return None
-    return Bounds(one.failed + two.failed, two.lowest - one.highest, two.highest - one.lowest)
+    return Bounds(
+        one.failed + two.failed,
+        two.lowest - one.highest,
+        two.highest - one.lowest,
+        one.partly + two.partly,
+        0,
+        one.unknown + two.unknown,
+    )

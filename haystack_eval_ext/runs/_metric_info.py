@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from haystack.core.serialization import component_to_dict
@@ -44,6 +47,7 @@ _NEUTRAL = frozenset(
 _HASHED = frozenset(("examples", "instructions"))
 _OF_POLICY = ("votes", "structured_output")
 _LONGEST = 80
+_OURS = ("haystack_eval_ext", "haystack")
 _LOWER = re.compile(r"\blower is better", re.IGNORECASE)
 
 
@@ -149,6 +153,30 @@ def metric_info(pipeline: Pipeline, metric: str, usage: Mapping[str, Mapping[str
         judge=judge,
         prompts={str(name): str(version)} if name and version else {},
     )
+
+
+def default_of(type_name: str, parameter: str) -> list[Any]:
+    """
+    Give the default of an init parameter, as a record holds it.
+
+    :param type_name: The class, "module.Name". Files name it, so nothing is imported that is not loaded, but for the
+        evaluators of this package and of Haystack.
+    :param parameter: The parameter.
+    :returns: The default alone; nothing if the class is not known or has none.
+    """
+    module, _, name = type_name.rpartition(".")
+    if module.partition(".")[0] in _OURS:
+        with suppress(ImportError):
+            import_module(module)
+    kind = getattr(sys.modules.get(module), name, None)
+    found = None
+    if isinstance(kind, type):
+        initialise = getattr(kind, "__init__")  # noqa: B009 - mypy refuses the attribute
+        with suppress(ValueError, TypeError):  # a class written in C
+            found = inspect.signature(initialise).parameters.get(parameter)
+    if found is None or found.default is inspect.Parameter.empty:
+        return []
+    return list(_cleaned({parameter: plain(found.default)}).values())
 
 
 def _parameters(instance: Any, name: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext.runs._metric_comparison import metric_side
 from haystack_eval_ext.runs._run_rows import OTHERS
+from haystack_eval_ext.runs._scored import OF_FAILED
 from haystack_eval_ext.runs._strict_json import strict_json
 from haystack_eval_ext.runs._whole_files import write_whole
 
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from haystack_eval_ext.runs._spread import Interval
     from haystack_eval_ext.runs.run import EvaluationRun
 
+_LARGE = 1e9
 _MARKS = re.compile(r"[\\`*\[\]|~]")
 # Of rows: what went in and came out. How it went there (stages, components) is in the JSON.
-_INNER = frozenset((OTHERS, "stages", "components", "fingerprint"))
+_INNER = frozenset((OTHERS, "stages", "components", "fingerprint", OF_FAILED))
 
 
 def data_frame(run: EvaluationRun) -> Any:
@@ -152,10 +154,12 @@ def shown(value: float | None, *, signed: bool = False) -> str:
 
     :param value: The number.
     :param signed: Whether it is a change.
-    :returns: Four decimals, or a dash.
+    :returns: Four decimals, or a dash; of large numbers six digits.
     """
     if value is None or math.isnan(value):
         return "–"
+    if abs(value) >= _LARGE:
+        return f"{value:+.6g}" if signed else f"{value:.6g}"
     text = f"{value:+.4f}" if signed else f"{value:.4f}"
     return text.lstrip("+-") if float(text) == 0 else text
 

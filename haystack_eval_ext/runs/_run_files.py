@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext.runs._baseline_shape import wrong_in_baseline
 from haystack_eval_ext.runs._lines import FileProblemsError, Problems, kind_of, numbered_lines, parse_json, read_text
 from haystack_eval_ext.runs._metric_info import MetricInfo
 from haystack_eval_ext.runs._plain import json_line
@@ -174,23 +175,19 @@ def read_baseline(path: Path) -> Stored:
     """
     manifest = _read_manifest(path, BASELINE_KIND)
     lines = manifest.pop("rows", None)
-    if not isinstance(lines, list) or not lines or not all(isinstance(line, dict) for line in lines):
-        raise RunFileError([f"{path} has no rows; write the baseline again."])
+    if wrong := wrong_in_baseline(manifest, lines):
+        raise RunFileError([f"{path}: {wrong}. Write the baseline again."])
     rows = [
         {name: value for name, value in line.items() if name not in ("scores", "statuses")} | {"repeat": 0}
         for line in lines
     ]
-    _places(path, rows)
-    try:
-        cells = [
-            {
-                name: {"score": score, "status": (line.get("statuses") or {}).get(name, "scored")}
-                for name, score in line["scores"].items()
-            }
-            for line in lines
-        ]
-    except (KeyError, AttributeError, TypeError):
-        raise RunFileError([f"{path} has a row without scores; write the baseline again."]) from None
+    cells = [
+        {
+            name: {"score": score, "status": (line.get("statuses") or {}).get(name, "scored")}
+            for name, score in line["scores"].items()
+        }
+        for line in lines
+    ]
     return Stored(manifest, rows, _metrics(path, manifest, cells))
 
 

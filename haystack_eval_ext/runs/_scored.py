@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_STATUSES = frozenset(("scored", "undefined", "error", "not_run"))
+STATUSES = ("scored", "undefined", "error", "not_run")
+# Of a baseline's row: by metric the share of the question's answers that failed.
+OF_FAILED = "failed"
 _SHOWN = 3
 
 
@@ -34,6 +36,9 @@ class MetricRows:
     :param parameters: What decides the numbers: cut-offs, thresholds, normalization.
     :param judge: The judge model as its replies name it; None for metrics without one.
     :param prompt_versions: The version of each prompt.
+    :param lower_is_better: True if a higher score is worse; None if that is unknown.
+    :param failed: One a row: the share of its answers that failed, where the score is the mean of several; None if a
+        row has one answer each.
     """
 
     scores: Sequence[float]
@@ -41,6 +46,8 @@ class MetricRows:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     judge: str | None = None
     prompt_versions: Mapping[str, str] = field(default_factory=dict)
+    lower_is_better: bool | None = None
+    failed: Sequence[float] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,8 @@ class ScoredRun:
     :param question_fingerprint: What tells whether two runs had the same questions, in any order; None if unknown.
     :param label_fingerprint: The same of their labels.
     :param row_fingerprints: The same of each row's question and labels: what `common=True` goes by.
-    :raises ValueError: If columns differ in length, an id comes twice, a score is infinite, or a status is unknown.
+    :raises ValueError: If columns differ in length, an id comes twice, a score is infinite, a status is unknown, or a
+        share of failed answers is none.
     """
 
     name: str
@@ -84,24 +92,35 @@ class ScoredRun:
             check_length(f"scores of '{name}'", len(metric.scores), whose, rows)
             check_length(f"statuses of '{name}'", len(metric.statuses), whose, rows)
             as_values(f"scores of '{name}' in {whose}", metric.scores)
-            unknown = sorted(set(map(str, metric.statuses)) - _STATUSES)
+            unknown = sorted(set(map(str, metric.statuses)) - set(STATUSES))
             if unknown:
-                msg = f"statuses of '{name}' in {whose} must be among {sorted(_STATUSES)}, but hold {some(unknown)}."
+                msg = f"statuses of '{name}' in {whose} must be among {sorted(STATUSES)}, but hold {some(unknown)}."
                 raise ValueError(msg)
+            if metric.failed is not None:
+                check_length(f"failed of '{name}'", len(metric.failed), whose, rows)
+                if not all(0 <= share <= 1 for share in metric.failed):
+                    msg = f"failed of '{name}' in {whose} must be shares from 0 to 1."
+                    raise ValueError(msg)
 
 
 class Bounds(NamedTuple):
     """
     Where a number would lie if the rows that failed had been judged.
 
-    :param failed: How many rows failed.
+    :param failed: How many rows failed, wholly or in part.
     :param lowest: If each had got the score that lowers the number most.
     :param highest: If each had got the score that raises it most.
+    :param partly: How many of the failed rows have a score, from those of their answers that did not fail.
+    :param undefined: How many rows have a score in one run and are undefined in the other.
+    :param unknown: How many rows all that makes; of rows that failed in part that part.
     """
 
     failed: int
     lowest: float
     highest: float
+    partly: int = 0
+    undefined: int = 0
+    unknown: float = 0.0
 
 
 def score_range(*columns: NDArray[np.float64]) -> tuple[float, float] | None:
@@ -113,20 +132,69 @@ def score_range(*columns: NDArray[np.float64]) -> tuple[float, float] | None:
     return (0.0, 1.0) if within_unit(seen) else (float(seen.min()), float(seen.max()))
 
 
-def mean_bounds(values: NDArray[np.float64], failed: int) -> Bounds | None:
+def failed_shares(metric: MetricRows) -> NDArray[np.float64]:
+    """Give the share of each row that failed: all of a row without a score, else that of its answers."""
+    given = metric.failed if metric.failed is not None else [0.0] * len(metric.scores)
+    return np.array(
+        [
+            share if has_number(score) else float(status == "error")
+            for share, score, status in zip(given, metric.scores, metric.statuses, strict=True)
+        ],
+        dtype=np.float64,
+    )
+
+
+def failed_answers(
+    name: str, statuses: Sequence[str], answers: Sequence[Sequence[int]], rows: Sequence[Mapping[str, Any]]
+) -> list[float]:
+    """
+    Give the share of each question's answers that failed or were not reached.
+
+    :param name: The metric.
+    :param statuses: Its statuses, one for each answer.
+    :param answers: By question the places of its answers.
+    :param rows: The first row of each question; that of a baseline, which has no single answers, holds the share.
+    :returns: The shares, one for each question.
+    """
+    return [
+        (row.get(OF_FAILED) or {}).get(name)
+        or sum(statuses[place] in ("error", "not_run") for place in places) / len(places)
+        for places, row in zip(answers, rows, strict=True)
+    ]
+
+
+def failed_in_part(run: ScoredRun, row: int) -> dict[str, dict[str, float]]:
+    """
+    Give what a baseline's row says of answers that failed.
+
+    :param run: The run.
+    :param row: The number of the row.
+    :returns: By metric the share of the question's answers that failed, for those where some did not; else nothing.
+    """
+    shares = {name: metric.failed[row] for name, metric in run.metrics.items() if metric.failed is not None}
+    partly = {name: share for name, share in shares.items() if share and has_number(run.metrics[name].scores[row])}
+    return {OF_FAILED: partly} if partly else {}
+
+
+def mean_bounds(values: NDArray[np.float64], failed: NDArray[np.float64]) -> Bounds | None:
     """
     Bound a mean for the rows that failed.
 
     :param values: The scores; NaN is left out.
-    :param failed: How many more rows there should have been.
+    :param failed: The share of each row that failed; of rows without a score those count that failed as a whole.
     :returns: The bounds; None if there is no score at all.
     """
     limits = score_range(values)
     if limits is None:
         return None
-    scored = int(np.count_nonzero(~np.isnan(values)))
-    total = float(np.nansum(values))
-    return Bounds(failed, *((total + failed * limit) / (scored + failed) for limit in limits))
+    scored = ~np.isnan(values)
+    whole = int(np.count_nonzero(failed[~scored] >= 1))
+    shares = failed[scored]
+    known = float((values[scored] * (1 - shares)).sum())
+    unknown = float(shares.sum()) + whole
+    partly = int(np.count_nonzero(shares))
+    lowest, highest = ((known + unknown * limit) / (len(shares) + whole) for limit in limits)
+    return Bounds(whole + partly, lowest, highest, partly, 0, unknown)
 
 
 def nearest(name: str, known: Collection[str]) -> str:
@@ -142,6 +210,11 @@ def some(names: Sequence[object], shown: int = _SHOWN) -> str:
     """Quote the first names of many."""
     rest = len(names) - shown
     return ", ".join(f"'{name}'" for name in names[:shown]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def counted(count: int, noun: str) -> str:
+    """Write how many there are: 1 row, 2 rows."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def has_number(score: float) -> bool:

@@ -19,6 +19,8 @@ Scores: TypeAlias = "Sequence[float] | NDArray[np.float64]"
 
 # Below this share of the largest value a spread is rounding.
 ROUNDING = 1e-12
+# The squares of larger scores, summed over many rows, leave the range of a double.
+LARGEST = 1e150
 
 
 class Interval(NamedTuple):
@@ -27,8 +29,8 @@ class Interval(NamedTuple):
 
     :param low: Its lower limit.
     :param high: Its upper limit.
-    :param method: How it was made: "t", "Wilson", "Wilson, effective rows", "Bonett-Price", "square-and-add", and
-        for kappa "Fleiss-Cohen-Everitt".
+    :param method: How it was made: "t", "Wilson", "Wilson, effective rows", "Bonett-Price", "Clopper-Pearson",
+        "square-and-add", and for kappa "Fleiss-Cohen-Everitt".
     """
 
     low: float
@@ -150,11 +152,11 @@ def as_values(name: str, scores: Scores) -> NDArray[np.float64]:
     :param name: What to call them in an error.
     :param scores: One a row; NaN where there is none.
     :returns: The scores as an array.
-    :raises ValueError: If one is infinite, or they are no flat list of numbers.
+    :raises ValueError: If one is infinite or beyond 1e150, or they are no flat list of numbers.
     """
     try:
         values = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         msg = f"{name} must be numbers, one a row and NaN where there is none."
         raise ValueError(msg) from error
     if values.ndim != 1:
@@ -163,6 +165,10 @@ def as_values(name: str, scores: Scores) -> NDArray[np.float64]:
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         msg = f"{name} must be finite, or NaN where there is none, but row {int(infinite[0])} is infinite."
+        raise ValueError(msg)
+    large = np.flatnonzero(np.abs(values) > LARGEST)
+    if len(large):
+        msg = f"{name} must lie within {LARGEST:g} of 0, but row {int(large[0])} is {values[large[0]]:g}."
         raise ValueError(msg)
     return values
 

@@ -37,11 +37,12 @@ from haystack_eval_ext._rows import describe
 from haystack_eval_ext.runs import comparison as comparing
 from haystack_eval_ext.runs import gate
 from haystack_eval_ext.runs._agreement import Agreement
+from haystack_eval_ext.runs._comparable import comparable, notes_on
 from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs._people import agree
 from haystack_eval_ext.runs._rescoring import evaluate_again, metrics_anew, pipeline_of, rejudged, without_scores
 from haystack_eval_ext.runs._run_files import MANIFEST, check_folder
-from haystack_eval_ext.runs.comparison import Comparison, ComparisonError, ScoredRun
+from haystack_eval_ext.runs.comparison import Comparison, ComparisonError
 from haystack_eval_ext.runs.dataset import Dataset, read_dataset
 from haystack_eval_ext.runs.evaluation import evaluate_pipeline
 from haystack_eval_ext.runs.gate import Condition, GateResult, exit_code, overall_outcome
@@ -173,6 +174,7 @@ def compare(
     *,
     common: bool = False,
     unpaired: bool = False,
+    metrics: Collection[str] | None = None,
     seed: int = 0,
     confidence: float = 0.95,
     power: float = 0.9,
@@ -190,6 +192,7 @@ def compare(
     :param new: The run in question, or its folder.
     :param common: Compare the rows that both runs have, where they differ in rows.
     :param unpaired: Compare the means of runs over different questions.
+    :param metrics: Compare these alone, and refuse nothing for the sake of others.
     :param seed: Where the randomisation tests start.
     :param confidence: 0.95 for 95 % intervals.
     :param power: The chance to see a difference that `minimal_detectable` and `rows_needed` stand for.
@@ -201,8 +204,8 @@ def compare(
         are found to be right.
     :param mapping: Columns by "component.socket", for `rejudge`.
     :returns: The comparison.
-    :raises ComparisonError: If questions, labels, metric parameters, judge models or prompt versions differ; with every
-        reason.
+    :raises ComparisonError: If questions, labels, metric parameters, cut-offs, directions, judge models or prompt
+        versions differ; with every reason.
     :raises RunFileError: If a run cannot be read.
     :raises ValueError: If a parameter names no metric or tag, or is out of its range.
     """
@@ -214,6 +217,7 @@ def compare(
     how: dict[str, Any] = {
         "common": common,
         "unpaired": unpaired,
+        "metrics": metrics,
         "seed": seed,
         "confidence": confidence,
         "power": power,
@@ -225,14 +229,13 @@ def compare(
         pipeline = pipeline_of(before, after, mapping)
         # All but the scores: what is wrong is told before a judge is paid.
         names = metrics_anew(after)
-        one, two = (without_scores(run, names) for run in _comparable(before, after))
+        one, two = (without_scores(run, names) for run in comparable(before, after))
         comparing.compare(one, two, **how, resamples=0)
         before, after = rejudged(pipeline, before, after, judge, mapping)
-    one, two = _comparable(before, after)
-    lower = {name for run in (before, after) for name, metric in run.metrics.items() if metric.info.lower_is_better}
-    found = comparing.compare(one, two, **how, lower_is_better=lower)
+    one, two = comparable(before, after)
+    found = comparing.compare(one, two, **how)
     notes = [f"Both runs were scored anew with the evaluation pipeline of '{after.name}'."] if rejudge else []
-    return replace(found, notes=[*notes, *found.notes, *_notes(before, after)])
+    return replace(found, notes=[*notes, *found.notes, *notes_on(before, after)])
 
 
 def check(
@@ -249,7 +252,8 @@ def check(
     :param run_or_comparison: A run, its folder, a baseline file, or what :func:`compare` gave.
     :param conditions: What fails it: `"faithfulness < 0.8"`, and for a comparison also `"ranking.R@10 drops 0.02"`.
     :param by_mean: Go by the means alone, without an interval.
-    :param tolerate_failed: The share of failed rows that are taken to be like the others.
+    :param tolerate_failed: The share of rows that failed, or are undefined in one of two runs, that is taken to be like
+        the others.
     :param confidence: That of a run's intervals, 0.95 if None; a comparison has its own.
     :returns: One result a condition.
     :raises ValueError: If a condition names no metric, or takes two runs, or a parameter is out of its range.
@@ -289,42 +293,3 @@ def _source(data: Dataset | EvaluationRun | FilePath, label_field: str) -> Datas
     path = Path(data)
     is_run = path.is_dir() or path.name == MANIFEST
     return load_run(path) if is_run else read_dataset(path, label_field=label_field)
-
-
-def _comparable(before: EvaluationRun, after: EvaluationRun) -> tuple[ScoredRun, ScoredRun]:
-    """Both runs, with a judge whose replies name no model taken for the one that was asked for on the other side."""
-    one, two = before.scored(), after.scored()
-    if one.name == two.name:
-        one, two = replace(one, name=f"{one.name} (base)"), replace(two, name=f"{two.name} (new)")
-    judges: dict[str, str] = {}
-    for name, metric in before.metrics.items():
-        mine, other = metric.info.judge, after.metrics[name].info.judge if name in after.metrics else None
-        if mine is None or other is None or (mine.models and other.models):
-            continue
-        # No reply came (an outage), or all came from a cache.
-        if (mine.generator, mine.model) == (other.generator, other.model):
-            judges[name] = (mine if mine.models else other).name
-    return _judged_by(one, judges), _judged_by(two, judges)
-
-
-def _judged_by(run: ScoredRun, judges: Mapping[str, str]) -> ScoredRun:
-    return replace(
-        run,
-        metrics={
-            name: replace(metric, judge=judges[name]) if name in judges else metric
-            for name, metric in run.metrics.items()
-        },
-    )
-
-
-def _notes(before: EvaluationRun, after: EvaluationRun) -> list[str]:
-    notes = []
-    made = [run.manifest.get("versions") or {} for run in (before, after)]
-    for package in ("haystack-eval-ext", "haystack-ai"):
-        versions = [str(each.get(package)) for each in made]
-        if versions[0] != versions[1]:
-            notes.append(f"The runs were made with {package} {versions[0]} and {versions[1]}.")
-    for run in (before, after):
-        if run.repeats > 1:
-            notes.append(f"'{run.name}' has {run.repeats} answers to each question, averaged within the question.")
-    return notes

@@ -21,7 +21,7 @@ from haystack_eval_ext.runs._metric_comparison import (
     metric_side,
 )
 from haystack_eval_ext.runs._power import check_power
-from haystack_eval_ext.runs._scored import Bounds, MetricRows, ScoredRun, nearest, some
+from haystack_eval_ext.runs._scored import Bounds, MetricRows, ScoredRun, counted, nearest, some
 from haystack_eval_ext.runs._significance import holm
 from haystack_eval_ext.runs._spread import check_confidence
 
@@ -77,6 +77,7 @@ def compare(
     *,
     common: bool = False,
     unpaired: bool = False,
+    metrics: Collection[str] | None = None,
     seed: int = 0,
     confidence: float = 0.95,
     power: float = 0.9,
@@ -105,6 +106,7 @@ def compare(
     :param new: The run in question.
     :param common: Compare the rows that both runs have, where they differ in rows.
     :param unpaired: Compare the means of runs over different questions.
+    :param metrics: Compare these alone, and refuse nothing for the sake of others.
     :param seed: Where the randomisation tests start.
     :param confidence: 0.95 for 95 % intervals.
     :param power: The chance to see a difference that `minimal_detectable` and `rows_needed` stand for.
@@ -114,12 +116,18 @@ def compare(
     :param changed: How many changed rows to list in each direction.
     :param resamples: How many signs a randomisation test draws.
     :returns: The comparison.
-    :raises ComparisonError: If questions, labels, metric parameters, judge models or prompt versions differ; with every
-        reason.
+    :raises ComparisonError: If questions, labels, metric parameters, cut-offs, directions, judge models or prompt
+        versions differ; with every reason.
     :raises ValueError: If a parameter names no metric or tag, or is out of its range.
     """
     check_confidence(confidence)
     check_power(power)
+    for parameter, number in (("seed", seed), ("changed", changed)):
+        if number < 0:
+            msg = f"{parameter} must be at least 0, but is {number!r}."
+            raise ValueError(msg)
+    if metrics is not None:
+        base, new = _chosen(base, new, metrics)
     if common and unpaired:
         msg = "common and unpaired exclude each other: the first pairs the shared rows, the second pairs none."
         raise ValueError(msg)
@@ -138,29 +146,59 @@ def compare(
         for run in (base, new)
         if (only := [name for name in run.metrics if name not in names])
     ]
-    _check_names("margins", margins or {}, [*base.metrics, *new.metrics])
+    _check_names("margins", margins or {}, names)
     for name, margin in (margins or {}).items():
         if not 0 < margin < math.inf:
             msg = f"margins must be above 0, but that of '{name}' is {margin!r}."
             raise ValueError(msg)
-    _check_names("lower_is_better", lower_is_better, [*base.metrics, *new.metrics])
-    settings = Settings(unpaired, seed, confidence, power, margins or {}, lower_is_better, changed, resamples)
+    _check_names("lower_is_better", lower_is_better, list(dict.fromkeys([*base.metrics, *new.metrics])))
+    lower = {name for run in (base, new) for name, metric in run.metrics.items() if metric.lower_is_better}
+    settings = Settings(
+        unpaired, seed, confidence, power, margins or {}, lower.union(lower_is_better), changed, resamples
+    )
 
     def measure(chosen: JoinedRows) -> dict[str, MetricComparison]:
         return {name: compare_metric(name, base, new, chosen, settings) for name in names}
 
+    measured = measure(rows)
     return Comparison(
         base_name=base.name,
         new_name=new.name,
         paired=not unpaired,
         rows=min(len(rows.base), len(rows.new)),
-        metrics=_adjusted({"": measure(rows)})[""],
+        metrics=_adjusted({"": measured})[""],
         slices=_adjusted({tag: measure(chosen) for tag, chosen in _slices(by, rows, tags).items()}),
-        notes=notes,
+        notes=[*notes, *_undefined_alone(base.name, new.name, measured)],
         confidence=confidence,
         power=power,
         seed=seed,
     )
+
+
+def _chosen(base: ScoredRun, new: ScoredRun, metrics: Collection[str]) -> tuple[ScoredRun, ScoredRun]:
+    """Both runs with the named metrics alone."""
+    if isinstance(metrics, str) or not metrics:
+        msg = "metrics must be a list of names of metrics that both runs have, or None for all."
+        raise ValueError(msg)
+    _check_names("metrics", metrics, [name for name in base.metrics if name in new.metrics], "metrics of both runs")
+    one, two = (
+        replace(run, metrics={name: metric for name, metric in run.metrics.items() if name in metrics})
+        for run in (base, new)
+    )
+    return one, two
+
+
+def _undefined_alone(base: str, new: str, metrics: Mapping[str, MetricComparison]) -> list[str]:
+    """Rows that left the comparison because one run gave no number for them: a change that no mean shows."""
+    return [
+        f"{name} is undefined in {counted(count, 'row')} of '{run}' with a score in '{other}': left out of both means."
+        for name, metric in metrics.items()
+        for run, other, count in (
+            (base, new, metric.base.only_here_undefined),
+            (new, base, metric.new.only_here_undefined),
+        )
+        if count
+    ]
 
 
 def _adjusted(slices: dict[str, dict[str, MetricComparison]]) -> dict[str, dict[str, MetricComparison]]:
@@ -200,8 +238,10 @@ def _slices(
     return slices
 
 
-def _check_names(parameter: str, names: Collection[str], known: Collection[str]) -> None:
+def _check_names(
+    parameter: str, names: Collection[str], known: Collection[str], what: str = "metrics of the runs"
+) -> None:
     for name in names:
         if name not in known:
-            msg = f"{parameter} must name metrics of the runs, but '{name}' is none ({nearest(name, known)})."
+            msg = f"{parameter} must name {what}, but '{name}' is none ({nearest(name, known)})."
             raise ValueError(msg)

@@ -13,11 +13,13 @@ A verdict for CI: fail on evidence of a regression, pass on evidence of none, in
 
 A mean's limit on the number itself belongs to the side that the condition names: `<=` fails there, `<` passes. Rows
 that failed (a judge outage) leave the outcome open if it could be another one had they been judged, whatever their
-scores.
+scores; of a row with several answers the share that failed. So do rows that have a score in one of two runs and are
+undefined in the other: nothing tells what changed there.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -25,8 +27,9 @@ from haystack_eval_ext.runs._conditions import Condition, parse_condition
 from haystack_eval_ext.runs._metric_comparison import metric_side
 from haystack_eval_ext.runs._power import in_clusters, rows_needed, rows_per_unit, rows_to_decide
 from haystack_eval_ext.runs._run_exports import shown, shown_interval, table_line
-from haystack_eval_ext.runs._scored import nearest
+from haystack_eval_ext.runs._scored import counted, nearest
 from haystack_eval_ext.runs._spread import check_confidence
+from haystack_eval_ext.runs._ties import ALIKE, units_if_alike
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -65,7 +68,7 @@ class GateResult:
     :param value: The mean, or the change from base to new; None without a score.
     :param interval: Its confidence interval; None if there is none.
     :param rows: The rows behind it.
-    :param failed: The rows that could not be judged.
+    :param failed: The rows that could not be judged, wholly or in part.
     :param rows_needed: About how many questions would decide, if more questions could.
     """
 
@@ -108,6 +111,22 @@ class _Evidence:
         """So many questions, and as many clusters of the present size."""
         return f"{count}{in_clusters(count, self.rows, self.clusters)}"
 
+    @property
+    def whole(self) -> int:
+        """The rows that failed as a whole, and so have no score."""
+        return self.failed - (self.bounds.partly if self.bounds else 0)
+
+    @property
+    def undefined(self) -> int:
+        """The rows that are undefined in one of two runs."""
+        return self.bounds.undefined if self.bounds else 0
+
+    @property
+    def too_many_unknown(self) -> bool:
+        """Whether more rows are unknown than may be taken for ones like the others."""
+        unknown = self.bounds.unknown if self.bounds else 0.0
+        return unknown > self.tolerate_failed * (self.rows + self.whole + self.undefined)
+
 
 def check_run(
     run: ScoredRun,
@@ -136,7 +155,8 @@ def check_run(
     :param run: The run.
     :param conditions: What fails it, such as `"faithfulness < 0.8"`.
     :param by_mean: Go by the mean alone, without an interval.
-    :param tolerate_failed: The share of failed rows that are taken to be like the others.
+    :param tolerate_failed: The share of rows that failed, or are undefined in one of two runs, that is taken to be like
+        the others.
     :param confidence: That of the intervals.
     :param power: The chance to decide that `rows_needed` stands for.
     :returns: One result a condition.
@@ -170,7 +190,8 @@ def check_comparison(
     :param comparison: The comparison, with its confidence and power.
     :param conditions: What fails it, such as `"ranking.R@10 drops 0.02"`.
     :param by_mean: Go by the means alone, without an interval.
-    :param tolerate_failed: The share of failed rows that are taken to be like the others.
+    :param tolerate_failed: The share of rows that failed, or are undefined in one of two runs, that is taken to be like
+        the others.
     :returns: One result a condition.
     :raises ValueError: If a condition names no metric that both runs have, or a parameter is out of its range.
     """
@@ -278,12 +299,14 @@ def _check_level(condition: Condition, side: MetricSide, how: _How) -> GateResul
         estimate.rows,
         estimate.clusters,
         estimate.left_out,
-        side.failed,
+        side.bounds.failed if side.bounds else side.failed,
         side.bounds,
         *how,
     )
     needed = None
-    if estimate.mean is not None and estimate.standard_error is not None:
+    if _alike(evidence):
+        needed = _needed_if_alike(condition, evidence)
+    elif estimate.mean is not None and estimate.standard_error is not None:
         variance = estimate.rows * estimate.standard_error**2
         null = None
         if estimate.bounded and 0 < condition.value < 1:
@@ -317,14 +340,17 @@ def _check_change(condition: Condition, metric: MetricComparison, how: _How) -> 
         *how,
     )
     needed, plan, variance = None, "", difference.row_variance
-    if variance and difference.mean is not None and difference.interval is not None:
+    if _alike(evidence):
+        needed = _needed_if_alike(condition, evidence)
+    elif variance and difference.mean is not None and difference.interval is not None:
         odds = {"confidence": evidence.confidence, "power": evidence.power}
         needed = rows_to_decide(difference, condition.value, **odds)
         unit_rows = rows_per_unit(difference.interval, difference.rows, difference.clusters)
         passing = rows_needed(variance, condition.value, unit_rows=unit_rows, **odds)
         if condition.value and difference.ties == difference.rows:
             # As long as no score changes, the limits shrink with the rows, not with their root.
-            passing = int((difference.rows + 2) * difference.interval.high / condition.value)
+            shrunk = (difference.rows + 2) * difference.interval.high / condition.value
+            passing = int(shrunk) if math.isfinite(shrunk) else None
         if needed is None or needed <= difference.rows:
             # The change lies near the margin itself, which takes more to tell apart than no change at all.
             needed = rows_needed(variance, difference.mean - condition.limit, unit_rows=unit_rows, **odds)
@@ -336,33 +362,49 @@ def _check_change(condition: Condition, metric: MetricComparison, how: _How) -> 
     return _decide(condition, evidence, needed, plan)
 
 
+def _alike(evidence: _Evidence) -> bool:
+    return evidence.interval is not None and evidence.interval.method == ALIKE
+
+
+def _needed_if_alike(condition: Condition, evidence: _Evidence) -> int | None:
+    """The rows at which the interval of rows that are all alike keeps off the limit."""
+    if evidence.value is None or evidence.interval is None or condition.is_at(evidence.value):
+        return None
+    below = condition.limit < evidence.value
+    side = evidence.value - evidence.interval.low if below else evidence.interval.high - evidence.value
+    units = evidence.clusters or evidence.rows
+    found = units_if_alike(units, side, abs(evidence.value - condition.limit), evidence.confidence)
+    return None if found is None else math.ceil(found * evidence.rows / units)
+
+
 def _decide(condition: Condition, evidence: _Evidence, needed: int | None, plan: str = "") -> GateResult:
-    failed = evidence.failed
     outcome, why = _outcome(condition, evidence), ""
     with_failed = _outcome(condition, evidence, with_failed=True)
-    by_failed = f"the scores of {failed} rows that could not be judged could change that"
-    if outcome not in ("inconclusive", with_failed):
+    turned = outcome not in ("inconclusive", with_failed)
+    if turned:
         outcome, needed = "inconclusive", None
-        why = by_failed
+        why = _what_could_change(evidence)
     elif outcome != "inconclusive":
         needed = None
     elif evidence.value is None:
         why = "no row has a score" + (" in both runs" if condition.is_change else "")
     elif evidence.interval is None:
-        why = "too little to tell how far the mean can be off"
+        why = _why_no_interval(evidence)
     elif needed is None:
         why = "no number of questions like these would decide"
     else:
         needed = max(needed, evidence.rows + 1)
         plan = plan or f"about {evidence.like(needed)} like these would decide"
         clusters = in_clusters(evidence.rows, evidence.rows, evidence.clusters)
-        why = f"{evidence.rows} questions{clusters} are too few: {plan}"
+        are = "is" if evidence.rows == 1 else "are"
+        why = f"{counted(evidence.rows, 'question')}{clusters} {are} too few: {plan}"
     parts = [] if evidence.value is None else [_measured(condition, evidence)]
     parts += [why] if why else []
-    if failed and why != by_failed:
-        parts.append(f"{failed} rows could not be judged")
-    if evidence.left_out > failed:
-        parts.append(f"{evidence.left_out - failed} rows without a score were left out")
+    if not turned:
+        parts += _without(evidence)
+    others = evidence.left_out - evidence.whole - evidence.undefined
+    if others > 0:
+        parts.append(f"{counted(others, 'row')} without a score {'was' if others == 1 else 'were'} left out")
     return GateResult(
         condition=condition,
         outcome=outcome,
@@ -370,9 +412,43 @@ def _decide(condition: Condition, evidence: _Evidence, needed: int | None, plan:
         value=evidence.value,
         interval=None if evidence.by_mean else evidence.interval,
         rows=evidence.rows,
-        failed=failed,
+        failed=evidence.failed,
         rows_needed=needed,
     )
+
+
+def _why_no_interval(evidence: _Evidence) -> str:
+    if evidence.clusters == 1:
+        return "all rows are of one cluster, which does not tell how far the mean can be off"
+    if evidence.rows == 1:
+        return "one row does not tell how far the mean can be off"
+    return "too little to tell how far the mean can be off"
+
+
+def _what_could_change(evidence: _Evidence) -> str:
+    """What left the outcome open."""
+    open_rows = []
+    if evidence.failed:
+        partly = evidence.failed - evidence.whole
+        in_part = f" ({partly} of them in part)" if partly else ""
+        open_rows.append(f"{counted(evidence.failed, 'row')} that could not be judged{in_part}")
+    if evidence.undefined:
+        are = "is" if evidence.undefined == 1 else "are"
+        open_rows.append(f"{counted(evidence.undefined, 'row')} that {are} undefined in one run only")
+    return f"the scores of {' and '.join(open_rows)} could change that"
+
+
+def _without(evidence: _Evidence) -> list[str]:
+    """The same where the outcome is not theirs."""
+    parts = []
+    if evidence.failed:
+        partly = evidence.failed - evidence.whole
+        in_part = f", {partly} of them in part" if partly else ""
+        parts.append(f"{counted(evidence.failed, 'row')} could not be judged{in_part}")
+    if evidence.undefined:
+        are = "is" if evidence.undefined == 1 else "are"
+        parts.append(f"{counted(evidence.undefined, 'row')} {are} undefined in one run only")
+    return parts
 
 
 def _outcome(condition: Condition, evidence: _Evidence, *, with_failed: bool = False) -> Outcome:
@@ -381,10 +457,9 @@ def _outcome(condition: Condition, evidence: _Evidence, *, with_failed: bool = F
     if evidence.value is None or (interval is None and not evidence.by_mean):
         return "inconclusive"
     low, high = (evidence.value, evidence.value) if evidence.by_mean or interval is None else interval[:2]
-    bounds = evidence.bounds
-    if with_failed and bounds and bounds.failed > evidence.tolerate_failed * (evidence.rows + bounds.failed):
-        low += bounds.lowest - evidence.value
-        high += bounds.highest - evidence.value
+    if with_failed and evidence.bounds and evidence.too_many_unknown:
+        low += evidence.bounds.lowest - evidence.value
+        high += evidence.bounds.highest - evidence.value
     if condition.is_change and not evidence.by_mean and (condition.is_at(low) or condition.is_at(high)):
         return "inconclusive"
     fails = {condition.fails_at(low), condition.fails_at(high)}

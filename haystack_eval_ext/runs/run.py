@@ -23,7 +23,7 @@ from haystack_eval_ext.runs._run_files import (
     write_run,
 )
 from haystack_eval_ext.runs._run_rows import rows_dataset, without_texts
-from haystack_eval_ext.runs._scored import MetricRows, ScoredRun
+from haystack_eval_ext.runs._scored import MetricRows, ScoredRun, failed_answers, failed_in_part
 from haystack_eval_ext.runs.evaluation import EvaluationError, MetricScores
 
 if TYPE_CHECKING:
@@ -150,6 +150,8 @@ class EvaluationRun:
                     _told(self.metrics[name].info),
                     None if (judge := self.metrics[name].info.judge) is None else judge.name,
                     self.metrics[name].info.prompts,
+                    self.metrics[name].info.lower_is_better,
+                    failed_answers(name, self.metrics[name].statuses, self._answers_of_questions, rows),
                 )
                 for name, found in self.questions.items()
             },
@@ -225,11 +227,11 @@ class EvaluationRun:
         :raises OSError: If it cannot be written.
         """
         head = {name: self.manifest[name] for name in _OF_BASELINE}
-        found = self.questions
+        found, scored = self.questions, self.scored()
         rows = [
             baseline_row(
                 row["id"],
-                {name: row[name] for name in _OF_ROW if row.get(name)},
+                {name: row[name] for name in _OF_ROW if row.get(name)} | failed_in_part(scored, place),
                 {name: (metric.individual_scores[place], metric.statuses[place]) for name, metric in found.items()},
             )
             for place, row in enumerate(self._first_rows)

@@ -10,13 +10,23 @@ Means and differences of scores with honest intervals: numbers in, numbers out, 
 | mean of scores from 0 to 1, or of clusters of such | Wilson, effective rows | Dean and Pagano 2015 |
 | mean of other scores | t | Student; clusters: Miller 2024, arXiv:2411.00640 |
 | paired difference | t | the same |
-| paired difference of 0/1 scores, or where most rows tie | Bonett-Price | Bonett and Price 2012 |
+| paired difference of 0/1 scores | Bonett-Price | Bonett and Price 2012 |
+| either, if most rows have the same value or change | Bonett-Price around it | the same |
+| either, if all rows have it, other than 0 or 1 or no change | Clopper-Pearson | Clopper and Pearson 1934 |
 | difference of unpaired means | square-and-add of the two intervals | Newcombe 1998; Zou and Donner 2008 |
 
 A t interval on few or skewed scores is too narrow: it covers 79 % at n = 30 and a share of 0.95, and has no width where
 no row failed. "Effective rows" are as many as 0/1 scores would need for the same standard error; their quantile is t's.
-"Most rows tie" is half of them or more. Clusters (questions from one document) take the place of rows: their number
-less one are the degrees of freedom of t, and one cluster gives no interval.
+
+Nor does the spread of a few rows that differ tell how many could have: where most rows (three quarters or more) have
+the same value in between, or change by the same or not at all, two more rows are added, one above and one below, as far
+from it as the farthest seen. Where all rows have it, another value may still have a share of `1 - (alpha / 2)^(1/n)`.
+How far it could lie: for scores from 0 to 1 their range; for others, whose range nobody knows, as far as the value's
+own negative, so that a change by the same in all rows is one where the test of signs says so (from 6 rows on at 95 %);
+and where no row changed, as far as the largest score.
+
+Clusters (questions from one document) take the place of rows: their number less one are the degrees of freedom of t,
+and one cluster gives no interval.
 """
 
 from haystack_eval_ext.runs._agreement import Agreement, agreement
