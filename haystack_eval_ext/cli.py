@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from haystack_eval_ext._cli.faults import OneLineGroup, fail
+from haystack_eval_ext._cli.faults import OneLineGroup, crash, fail
 from haystack_eval_ext._cli.output import versions
 from haystack_eval_ext._cli.run_command import plan, run
 from haystack_eval_ext._cli.runs_commands import agree, baseline, check, compare, export
@@ -66,6 +66,8 @@ def main() -> None:
         if isinstance(error, BrokenPipeError):
             sys.exit(_PIPE_CLOSED)
         fail(f"Cannot write the result: {error.strerror}. Choose another place.")
+    except Exception:
+        crash()
 
 
 if __name__ == "__main__":

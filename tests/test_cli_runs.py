@@ -6,18 +6,27 @@ import csv
 import json
 import re
 import shlex
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from haystack import Pipeline
 from typer.testing import CliRunner
 
 from haystack_eval_ext import DocumentRankingEvaluator
-from haystack_eval_ext.cli import app
+from haystack_eval_ext.cli import app, main
 from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs._comparison_text import footnotes, tables
+from haystack_eval_ext.runs.comparison import ScoredRun, compare
 from haystack_eval_ext.runs.dataset import Dataset
-from kept_runs import SECRET, data, evaluators, judged, rows
+from haystack_eval_ext.runs.evaluation import evaluate_pipeline
+from haystack_eval_ext.runs.making import make_run
+from kept_runs import SECRET, Judge, data, evaluators, judged, rows
+from scored_runs import rows as numbers
 
 WORKFLOW = Path(__file__).parent.parent / "examples" / "github-workflow.yml"
 
@@ -74,7 +83,11 @@ VERDICTS: list[tuple[str, int, str]] = [
     ("compare baseline.json bad --fail-if 'exact drops 0.02'", 1, "fail: exact changed by -0.7000"),
     ("compare good same --fail-if 'recall drops 0.02'", 0, "inconclusive: recall changed by 0.0000"),
     ("compare good same --fail-if 'recall drops 0.02' --inconclusive pass", 0, "inconclusive"),
-    ("compare good same --fail-if 'recall drops 0.02' --inconclusive fail", 3, "40 questions are too few"),
+    (
+        "compare good same --fail-if 'recall drops 0.02' --inconclusive fail",
+        3,
+        "40 questions in 20 clusters are too few",
+    ),
     ("compare good same --fail-if 'recall drops 0.02' --by-mean", 0, "pass: recall changed by 0.0000"),
     ("compare good bad --fail-if 'exact < 0.2' --fail-if 'recall drops 0.02' --inconclusive fail", 1, "fail"),
     ("compare good short --common --fail-if 'recall drops 0.9'", 0, "pass"),
@@ -116,9 +129,17 @@ def test_a_comparison_as_markdown_and_json(folder: Path) -> None:
     )
     assert code == 1
     text = (folder / "new.md").read_text("utf-8")
-    assert "| `recall drops 0.02` | ❌ fail |" in text
-    assert "| recall | 0.9500 | 0.2500 | -0.7000 |" in text
+    assert "| recall drops 0.02 | ❌ fail |" in text
+    assert "| recall | 0.9500 (0.7392 to 0.9922) | 0.2500 (0.1036 to 0.4900) | 0 | 0 |" in text
+    # 14 of 20 clusters became worse: 2 of 2^14 choices of signs come as far, times 4 metrics.
+    assert "| recall | -0.7000 | -0.9200 to -0.4800 | -1.51 | 0.00049 | 0 / 12 / 28 | 40 |" in text
     assert "lang:de" in text
+    for said in (text, " ".join(out.split())):
+        assert "p: randomisation test. Seed 0. Adjusted for 4 tests (Holm)." in said
+        assert "Clusters, which intervals and tests go by: 20." in said
+        assert "Interval of the means: Wilson, effective rows" in said
+        assert "recall: could have shown a change of 0." in said
+        assert re.search(r"a margin of 0\.05 needs about \d+ questions in \d+ clusters", said)
     assert "recall became worse: q10 (1.0000 to 0.0000), q11 (1.0000 to 0.0000) and 26 more" in text
     found = json.loads((folder / "new.json").read_text("utf-8"))
     assert (found["outcome"], found["gate"][0]["outcome"], found["gate"][0]["condition"]) == (
@@ -129,7 +150,11 @@ def test_a_comparison_as_markdown_and_json(folder: Path) -> None:
     recall = found["metrics"]["recall"]
     assert (recall["losses"], recall["margin"], found["metrics"]["exact"]["margin"]) == (28, 0.05, 0.1)
     assert recall["difference"]["interval"].keys() == {"low", "high", "method"}
-    assert "a margin of 0.05 needs about" in out
+    assert (recall["difference"]["p_value"], recall["difference"]["test"]) == (
+        recall["difference"]["randomisation_p"],
+        "randomisation test",
+    )
+    assert "p (Holm)" in out
     assert SECRET not in text + json.dumps(found) + out
 
 
@@ -140,6 +165,41 @@ def test_a_check_as_markdown_and_json(folder: Path) -> None:
     # The report is written before the exit code says no.
     assert call("check bad --fail-if 'recall < 0.5' --markdown c.md --force")[0] == 1
     assert "❌ fail" in (folder / "c.md").read_text("utf-8")
+
+
+def test_what_has_no_score_is_told_of_each_side(folder: Path) -> None:
+    lines = [line.split() for line in call("compare judged outage --changed 0")[1].splitlines()]
+    assert any(line[:1] == ["polite"] and line[-6:] == ["–", "–", "0", "0", "/", "40"] for line in lines)
+
+
+def test_tests_and_intervals_are_named_for_the_metrics_they_are_of() -> None:
+    ids = [f"q{row}" for row in range(30)]
+    base, new = (
+        ScoredRun(name, ids, {"share": numbers([1, 0] * 15), "graded": numbers([0.1 * (row % 7) for row in range(30)])})
+        for name in ("base", "new")
+    )
+    new = replace(new, metrics={**new.metrics, "graded": numbers([0.05 * (row % 11) for row in range(30)])})
+    found = compare(base, new)
+    assert footnotes(found, found.metrics)[:3] == [
+        "p: McNemar's exact test for share; randomisation test for graded. Seed 0. Adjusted for 2 tests (Holm).",
+        "Interval of the change: Bonett-Price for share; t for graded.",
+        "Interval of the means: Wilson for share; Wilson, effective rows for graded.",
+    ]
+    unpaired = compare(base, new, unpaired=True)
+    assert footnotes(unpaired, unpaired.metrics)[0] == "p: Welch's t test. Adjusted for 2 tests (Holm)."
+    # Nothing is said of what an unpaired comparison does not have.
+    assert tables(unpaired, unpaired.metrics)[1].lines[0][3] == "–"
+    assert not any("d_z" in line for line in footnotes(unpaired, unpaired.metrics))
+
+
+def test_tables_fit_on_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    _, out, _ = call("compare good bad --by lang")
+    # Prose is wrapped by the terminal.
+    assert max(len(line) for line in out.splitlines() if ": " not in line) <= 100
+    heads = [line.split()[:2] for line in out.splitlines() if line.startswith("Metric")]
+    assert heads == [["Metric", "Base"], ["Metric", "Change"]] * 3
+    assert "…" not in out
 
 
 def test_a_baseline_is_written_and_replaced_on_demand(folder: Path) -> None:
@@ -176,6 +236,25 @@ def test_a_metric_against_people(folder: Path) -> None:
     assert next(line for line in lines if line[:1] == ["Kappa"])[1] == "0.6429"
 
 
+def test_without_a_metric_it_is_the_only_one_or_all_that_are_judged(folder: Path) -> None:
+    people = rows(40)
+    api.evaluate({"exact": evaluators()["exact"]}, Dataset("people.jsonl", people), out=folder / "single")
+    assert "exact against human, 40 questions" in call("agree single --human human")[1]
+    api.evaluate(evaluators(), Dataset("people.jsonl", people), out=folder / "several")
+    code, _, err = call("agree several --human human")
+    assert (code, "recall" in err, "'exact'" in err, "--metric" in err) == (2, True, True, True)
+    pipeline = Pipeline()
+    for name, evaluator in {
+        "polite": Judge([0.5] * 40),
+        "exact": evaluators()["exact"],
+        "kind": Judge([1.0] * 40),
+    }.items():
+        pipeline.add_component(name, evaluator)
+    make_run(evaluate_pipeline(pipeline, data(40)), data(40), pipeline, name="mixed").save(folder / "mixed")
+    code, out, _ = call("agree mixed --human human --threshold 0.4")
+    assert (code, re.findall(r"^(\w+) against human", out, re.MULTILINE)) == (0, ["polite", "kind"])
+
+
 # --- wrong use -----------------------------------------------------------------------------------------------------
 
 WRONG: list[tuple[str, list[str]]] = [
@@ -198,6 +277,13 @@ WRONG: list[tuple[str, list[str]]] = [
     ("compare bare same --rejudge", ["'bare' was kept without them", "kept with texts"]),
     ("compare baseline.json same --rejudge", ["a baseline never has any"]),
     ("compare good same --rejudge --margin recal=0.1", ["--margin: 'recal' is no metric"]),
+    ("compare good same --rejudge --fail-if 'recal drops 0.02'", ["names no metric", "'recall'"]),
+    ("compare good same --rejudge --map recall", ["--map must look like COMPONENT.SOCKET=COLUMN"]),
+    ("compare good same --rejudge --map recall.ground_truth_documents=none", ["none", "Correct --map"]),
+    ("compare good same --rejudge --max-calls 1", ["asks a judge"]),
+    ("compare good same --rejudge --max-cost 1", ["--max-cost needs --prices"]),
+    ("compare good same --judge j.yaml --no-progress", ["--judge, --no-progress: nothing is judged without --rejudge"]),
+    ("compare good same --map a.b=c --offline", ["--offline, --map: nothing is judged without --rejudge"]),
     ("compare good same --by topic", ["by must name tags", "there are"]),
     ("compare judged outage --by nothing --fail-if 'polite > 1'", ["by must name tags"]),
     ("compare good same --fail-if recall", ["--fail-if", "METRIC drops NUMBER"]),
@@ -228,7 +314,7 @@ WRONG: list[tuple[str, list[str]]] = [
     ("agree good --human human --metric exat", ["'exat' is none", "'exact'"]),
     ("agree bare --human human --metric exact", ["kept without texts"]),
     ("agree baseline.json --human human --metric exact", ["kept without texts"]),
-    ("agree good --human human", ["--metric", "--help"]),
+    ("agree good --human human", ["has several metrics", "--metric", "'recall'", "'exact'"]),
     ("agree good --human human --metric exact --weights cubic", ["--weights", "--help"]),
     ("export good x.xml", ["--to", "csv, --to json or --to markdown"]),
     ("export good x.csv --to xml", ["--to", "--help"]),
@@ -258,6 +344,20 @@ def test_a_traceback_on_demand(folder: Path) -> None:
     assert result.stderr.splitlines()[-1].startswith("Error: none")
 
 
+def test_a_fault_of_ours_is_no_verdict(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(api, "check", broken)
+    monkeypatch.setattr(sys, "argv", ["haystack-eval", "check", "good", "--fail-if", "recall < 0.5"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    err = capsys.readouterr().err
+    assert (end.value.code, "Traceback" in err, "please report it" in err) == (70, True, True)
+
+
 # --- the workflow --------------------------------------------------------------------------------------------------
 
 
@@ -276,3 +376,51 @@ def test_the_workflow_is_one_that_runs_our_commands() -> None:
     guarded = [step for step in steps if "haystack-eval" in step.get("run", "")]
     assert all("OPENAI_API_KEY" in step["if"] for step in guarded)
     assert any("GITHUB_STEP_SUMMARY" in script for script in scripts)
+
+
+def workflow_steps() -> list[dict[str, Any]]:
+    steps: list[dict[str, Any]] = yaml.safe_load(WORKFLOW.read_text("utf-8"))["jobs"]["evaluate"]["steps"]
+    return steps
+
+
+def test_the_workflow_keeps_replies_whatever_comes_of_the_run() -> None:
+    steps = workflow_steps()
+    uses = [step.get("uses", "") for step in steps]
+    # The cache action as a whole saves after a success alone.
+    assert not any(use.startswith("actions/cache@") for use in uses)
+    restored, saved = uses.index("actions/cache/restore@v4"), uses.index("actions/cache/save@v4")
+    run = next(place for place, step in enumerate(steps) if "haystack-eval run" in step.get("run", ""))
+    assert (restored < run, saved) == (True, run + 1)
+    assert "always()" in steps[saved]["if"]
+    assert steps[saved]["with"] == {name: steps[restored]["with"][name] for name in ("path", "key")}
+    path = steps[restored]["with"]["path"].rstrip("*")
+    assert f"--cache {path}" in steps[run]["run"]
+
+
+@pytest.mark.parametrize(("code", "expected"), [(0, 0), (1, 0), (2, 2), (70, 70)])
+def test_the_workflow_goes_on_to_the_gate_after_an_outage_alone(code: int, expected: int, tmp_path: Path) -> None:
+    script = next(step["run"] for step in workflow_steps() if "haystack-eval run" in step.get("run", ""))
+    for name, status in (("pip", 0), ("haystack-eval", code)):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "$0 $*" >> {tmp_path}/calls\nexit {status}\n')
+        (tmp_path / name).chmod(0o755)
+    # As GitHub runs a step.
+    done = subprocess.run(
+        ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "HAYSTACK_EVAL_EXT": "haystack-eval-ext"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == expected, done.stderr
+    assert "haystack-eval run eval/evaluation.yaml" in (tmp_path / "calls").read_text("utf-8")
+
+
+def test_the_workflow_installs_what_the_readme_says() -> None:
+    text = WORKFLOW.read_text("utf-8")
+    job = yaml.safe_load(text)["jobs"]["evaluate"]
+    assert 'pip install "$HAYSTACK_EVAL_EXT"' in next(
+        s["run"] for s in job["steps"] if "pip install" in s.get("run", "")
+    )
+    assert job["env"]["HAYSTACK_EVAL_EXT"].startswith("${{ vars.HAYSTACK_EVAL_EXT")
+    assert "git+https://" in text

@@ -296,8 +296,8 @@ def test_direction_turns_wins_and_the_rows_that_changed() -> None:
 def test_margin_and_power() -> None:
     metric = compare(BASE, NEW, margins={"R@10": 0.05}, confidence=0.9, power=0.8).metrics["R@10"]
     assert metric.rows_needed == rows_to_decide(metric.difference, 0.05, confidence=0.9, power=0.8)
-    # z of .95 and .8: 1.644854 + .841621
-    assert metric.minimal_detectable == pytest.approx((1.644854 + 0.841621) * (metric.difference.standard_error or 0))
+    # t of 3 degrees of freedom at .95 and .8: 2.353363 + .978472
+    assert metric.minimal_detectable == pytest.approx((2.353363 + 0.978472) * (metric.difference.standard_error or 0))
 
 
 @pytest.mark.parametrize(

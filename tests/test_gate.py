@@ -372,10 +372,10 @@ def test_one_failure_fails_the_gate_and_the_table_shows_all() -> None:
     assert [overall_outcome(results[:count]) for count in range(4)] == ["pass", "pass", "inconclusive", "fail"]
     table = markdown_table(results).splitlines()
     assert table[0] == "| fails if | outcome | value | interval | questions | reason |"
-    assert table[2].startswith("| `m < 0.82` | ✅ pass | 0.9000 | 0.8256 to 0.9448 | 100 | pass: m is 0.9000")
+    assert table[2].startswith("| m &lt; 0.82 | ✅ pass | 0.9000 | 0.8256 to 0.9448 | 100 | pass: m is 0.9000")
     assert [line.split(" | ")[1] for line in table[3:]] == ["⚠️ inconclusive", "❌ fail"]
     odd = check_run(run([1.0], metric="a|b"), ["a|b < 0.5"])
-    assert markdown_table(odd).splitlines()[2].startswith(r"| `a\|b < 0.5` |")
+    assert markdown_table(odd).splitlines()[2].startswith(r"| a\|b &lt; 0.5 |")
     assert markdown_table(check_run(run([0.5]), ["m < 0.7"])).splitlines()[2].split(" | ")[3] == "–"
 
 

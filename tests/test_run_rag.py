@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,72 @@ def test_two_runs_are_judged_anew(tmp_path: Path) -> None:
         api.compare(base.without_texts(), new, rejudge=True)
     with pytest.raises(ValueError, match="judge is for rejudge=True"):
         api.compare(base, new, judge=JudgeSettings())
+    with pytest.raises(ValueError, match="mapping is for rejudge=True"):
+        api.compare(base, new, mapping={})
+
+
+@pytest.fixture(scope="module")
+def judged() -> tuple[api.EvaluationRun, api.EvaluationRun]:
+    """Two runs with a judge in their pipeline: eight questions, and the first six of them."""
+    judge = MockChatGenerator('{"statements": ["s"], "verdicts": {"s1": 1}}')
+    evaluators = {"faithful": FaithfulnessEvaluator(chat_generator=judge)}
+    settings = JudgeSettings(progress_bar=False)
+    rows = [row | {"tags": ["short"]} for row in dataset(8).rows]
+    data = [Dataset("questions", rows[:count]) for count in (8, 6)]
+    base, new = (api.run_rag(evaluators, each, rag(), judge=settings, progress=False) for each in data)
+    return base, new
+
+
+def counted_judge() -> tuple[JudgeSettings, list[Any]]:
+    """A judge, and what it was asked."""
+    asked: list[Any] = []
+
+    def answer(messages: list[Any]) -> str:
+        asked.append(messages)
+        return '{"statements": ["s"], "verdicts": {"s1": 1}}'
+
+    return JudgeSettings(generator=MockChatGenerator(response_fn=answer), progress_bar=False), asked
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "2 of 8 in .* are not in"),
+        ({"common": True, "unpaired": True}, "exclude each other"),
+        ({"common": True, "by": "lang"}, "by must name tags of the rows, but 'lang' is none"),
+        ({"common": True, "confidence": 95}, "confidence must lie between"),
+        ({"common": True, "power": 80}, "power must be at least"),
+        ({"common": True, "margins": {"faithfl": 0.1}}, "margins must name metrics .*nearest: 'faithful'"),
+        ({"common": True, "margins": {"faithful": 0}}, "margins must be above 0"),
+        ({"common": True, "mapping": {"faithful.contexts": "absent"}}, "absent"),
+        ({"unpaired": True, "by": "lang"}, "by must name tags of the rows, but 'lang' is none"),
+    ],
+)
+def test_nothing_is_judged_anew_before_the_input_is_right(judged: Any, options: dict[str, Any], message: str) -> None:
+    settings, asked = counted_judge()
+    with pytest.raises(ValueError, match=message):
+        api.compare(*judged, rejudge=True, judge=settings, **options)
+    assert not asked
+
+
+def test_no_run_is_judged_anew_where_the_other_cannot_be(judged: Any) -> None:
+    settings, asked = counted_judge()
+    base = judged[0]
+    without = [{name: value for name, value in row.items() if name != "question"} for row in judged[1].rows]
+    with pytest.raises(EvaluationError, match="question"):
+        api.compare(base, replace(judged[1], rows=without), common=True, rejudge=True, judge=settings)
+    fault = {"status": "error", "error": {"component": None, "class": "E", "reason": "m"}}
+    failed = replace(judged[1], rows=[row | fault for row in judged[1].rows])
+    with pytest.raises(EvaluationError, match=r"Every question of .* failed"):
+        api.compare(base, failed, common=True, rejudge=True, judge=settings)
+    assert not asked
+
+
+def test_a_right_comparison_is_judged_anew(judged: Any) -> None:
+    settings, asked = counted_judge()
+    found = api.compare(*judged, rejudge=True, judge=settings, common=True, by="short", margins={"faithful": 0.1})
+    assert asked
+    assert (found.rows, list(found.slices)) == (6, ["short"])
 
 
 def test_stages_are_scored_by_evaluators_that_no_yaml_can_hold() -> None:

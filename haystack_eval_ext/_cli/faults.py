@@ -15,6 +15,8 @@ from typer.core import TyperGroup
 from haystack_eval_ext.runs._lines import FileProblemsError
 
 EXIT_CODE = 2
+# As sysexits.h names a fault of the program itself: Python's own 1 would read as a regression.
+_CRASHED = 70
 _INTERRUPTED = 130
 _PACKAGE = __name__.partition(".")[0]
 _TRACEBACKS = 3
@@ -74,6 +76,13 @@ def fail(*lines: str) -> NoReturn:
     """
     sys.stderr.write("Error: " + "\n  ".join(plain(" ".join(line.split())) for line in lines) + "\n")
     sys.exit(EXIT_CODE)
+
+
+def crash() -> NoReturn:
+    """End the process after a fault of ours, with the traceback of the exception that is being handled."""
+    traceback.print_exc()
+    sys.stderr.write("This is a fault of haystack-eval; please report it with the lines above.\n")
+    sys.exit(_CRASHED)
 
 
 @contextlib.contextmanager

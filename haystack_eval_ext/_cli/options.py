@@ -10,6 +10,13 @@ import typer
 from haystack_eval_ext._cli.faults import UserError
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext.retrieval._names import split_measures
+from haystack_eval_ext.runs.evaluation import (
+    EvaluationError,
+    MappingError,
+    OneByOneError,
+    UnfedSocketError,
+    WithheldFaultError,
+)
 
 DataFile = Annotated[
     Path, typer.Option("--data", metavar="FILE", help="Rows: .jsonl, .ndjson, .json, .csv or .tsv, also .gz.")
@@ -115,3 +122,23 @@ def socket_mapping(maps: list[str]) -> dict[str, str]:
             raise UserError(msg)
         mapping[target] = column
     return mapping
+
+
+# What the command line adds to a fault of the library, which knows no options.
+_HINTS: dict[type[EvaluationError], str] = {
+    MappingError: "Correct --map.",
+    OneByOneError: "An evaluation pipeline takes all rows at once, as 'retrieval' does; a RAG pipeline, which takes "
+    "one question at a time, goes into --rag.",
+    UnfedSocketError: "Another column can feed it: --map component.socket=column.",
+    WithheldFaultError: "--debug shows it.",
+}
+
+
+def hint_of(error: EvaluationError) -> str:
+    """
+    Tell which option may mend a fault of an evaluation.
+
+    :param error: The fault.
+    :returns: The hint; empty if there is none.
+    """
+    return _HINTS.get(type(error), "")

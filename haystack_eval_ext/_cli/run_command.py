@@ -33,6 +33,7 @@ from haystack_eval_ext._cli.options import (
     PipelineName,
     PlanMaps,
     Threshold,
+    hint_of,
     measure_names,
     pipeline_file,
     socket_mapping,
@@ -73,11 +74,8 @@ from haystack_eval_ext.runs._lines import FileProblemsError
 from haystack_eval_ext.runs.dataset import Dataset, read_dataset
 from haystack_eval_ext.runs.evaluation import (
     EvaluationError,
-    MappingError,
-    OneByOneError,
     PipelineFileError,
     UnfedSocketError,
-    WithheldFaultError,
     load_pipeline,
     read_pipeline_text,
     single_evaluator,
@@ -85,16 +83,6 @@ from haystack_eval_ext.runs.evaluation import (
 )
 from haystack_eval_ext.runs.judging import judged_components, plan_judges, set_judges
 from haystack_eval_ext.runs.run import EvaluationRun, RunFileError, load_run
-
-# What the command line adds to a fault of the library, which knows no options.
-_HINTS: dict[type[EvaluationError], str] = {
-    MappingError: "Correct --map.",
-    OneByOneError: "An evaluation pipeline takes all rows at once, as 'retrieval' does; a RAG pipeline, which takes "
-    "one question at a time, goes into --rag.",
-    UnfedSocketError: "Another column can feed it: --map component.socket=column.",
-    WithheldFaultError: "--debug shows it.",
-}
-
 
 # Of a run in which no row of some metric could be judged.
 _NOTHING_JUDGED = 1
@@ -205,7 +193,7 @@ def run(
                         texts=not no_texts,
                     )
             except EvaluationError as error:
-                hint = "" if isinstance(error, UnfedSocketError) and source is None else _HINTS.get(type(error), "")
+                hint = "" if isinstance(error, UnfedSocketError) and source is None else hint_of(error)
                 raise UserError(" ".join(filter(None, (in_options(str(error)), hint, note)))) from error
             except FileProblemsError:
                 raise

@@ -12,17 +12,39 @@ from typing import Annotated, Literal, cast
 
 import typer
 
-from haystack_eval_ext._cli.faults import UserError, plain, reported
-from haystack_eval_ext._cli.options import Debug
+from haystack_eval_ext._cli.faults import UserError, collected_warnings, plain, reported
+from haystack_eval_ext._cli.judging import (
+    CacheFile,
+    EmbedderFile,
+    JudgeFile,
+    MaxCalls,
+    MaxCost,
+    MaxTokens,
+    Offline,
+    PriceFile,
+    Progress,
+    judge_settings,
+)
+from haystack_eval_ext._cli.options import Debug, hint_of, socket_mapping
 from haystack_eval_ext._cli.render import console, print_scores, print_text, print_warnings
 from haystack_eval_ext._cli.runs_tables import print_agreement, print_comparison, print_gate
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._comparison_text import comparison_json, comparison_markdown, gate_json
+from haystack_eval_ext.runs._people import metrics_for_people
+from haystack_eval_ext.runs._rescoring import metrics_anew
 from haystack_eval_ext.runs._run_exports import write_text
 from haystack_eval_ext.runs._run_files import OUR_FILES
 from haystack_eval_ext.runs._strict_json import write_strict_json
 from haystack_eval_ext.runs.comparison import ComparisonError
-from haystack_eval_ext.runs.gate import GateResult, exit_code, markdown_table, overall_outcome, parse_condition
+from haystack_eval_ext.runs.evaluation import EvaluationError
+from haystack_eval_ext.runs.gate import (
+    GateResult,
+    check_conditions,
+    exit_code,
+    markdown_table,
+    overall_outcome,
+    parse_condition,
+)
 from haystack_eval_ext.runs.run import EvaluationRun, load_run
 
 
@@ -116,32 +138,88 @@ def compare(
     markdown: _Markdown = None,
     json_file: _Json = None,
     force: _Force = False,
+    judge: JudgeFile = None,
+    embedder: EmbedderFile = None,
+    cache: CacheFile = None,
+    offline: Offline = False,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
+    prices: PriceFile = None,
+    maps: Annotated[
+        list[str],
+        typer.Option(
+            "--map", metavar="COMPONENT.SOCKET=COLUMN", help="Feed a socket from a column of another meaning."
+        ),
+    ] = [],  # noqa: B006
+    progress: Progress = True,
     debug: Debug = False,
 ) -> None:
-    """Compare two runs over the same questions; with --fail-if the exit code is a verdict."""
+    """
+    Compare two runs over the same questions; with --fail-if the exit code is a verdict.
+
+    The options of judges, from --judge to --progress, go with --rejudge.
+    """
     with reported(debug=debug):
         if common and unpaired:
             msg = "--common and --unpaired exclude each other: the first pairs the shared questions, the second none."
             raise UserError(msg)
         _check_gate(fail_if, inconclusive, by_mean=by_mean, tolerate_failed=tolerate_failed)
+        given = {
+            "--judge": judge,
+            "--embedder": embedder,
+            "--cache": cache,
+            "--offline": offline or None,
+            "--max-calls": max_calls,
+            "--max-tokens": max_tokens,
+            "--max-cost": max_cost,
+            "--prices": prices,
+            "--map": maps or None,
+            "--no-progress": None if progress else True,
+        }
+        of_judges = [option for option, value in given.items() if value is not None]
+        if of_judges and not rejudge:
+            msg = f"{', '.join(of_judges)}: nothing is judged without --rejudge; add it, or leave them out."
+            raise UserError(msg)
         files = _targets({"--markdown": markdown, "--json": json_file}, [base, new], force=force)
+        settings = judge_settings(
+            judge=judge,
+            embedder=embedder,
+            cache=cache,
+            offline=offline,
+            max_calls=max_calls,
+            max_tokens=max_tokens,
+            max_cost=max_cost,
+            prices=prices,
+            progress=progress,
+        )
         before, after = load_run(base), load_run(new)
+        names = metrics_anew(after) if rejudge else [name for name in after.metrics if name in before.metrics]
+        if metrics:
+            names = [name for name in names if name in metrics]
+        if rejudge:
+            check_conditions(fail_if, names)
         try:
-            found = api.compare(
-                before,
-                after,
-                common=common,
-                unpaired=unpaired,
-                metrics=metrics or None,
-                seed=seed,
-                confidence=confidence,
-                margins=_margins(margins, _compared(before, after, metrics, rejudge=rejudge)),
-                by=by or None,
-                changed=changed,
-                rejudge=rejudge,
-            )
+            with collected_warnings() as warnings:
+                found = api.compare(
+                    before,
+                    after,
+                    common=common,
+                    unpaired=unpaired,
+                    metrics=metrics or None,
+                    seed=seed,
+                    confidence=confidence,
+                    margins=_margins(margins, names),
+                    by=by or None,
+                    changed=changed,
+                    rejudge=rejudge,
+                    judge=settings if rejudge else None,
+                    mapping=socket_mapping(maps) if maps else None,
+                )
         except ComparisonError as error:
             raise UserError(_with_options(str(error))) from error
+        except EvaluationError as error:
+            raise UserError(" ".join(filter(None, (str(error), hint_of(error))))) from error
         results = api.check(found, fail_if, by_mean=by_mean, tolerate_failed=tolerate_failed) if fail_if else []
         if markdown is not None:
             write_text(files["--markdown"], comparison_markdown(found, results))
@@ -149,6 +227,7 @@ def compare(
             write_strict_json(files["--json"], comparison_json(found, results))
         screen = console()
         print_comparison(screen, found)
+        print_warnings(warnings)
         if results:
             print_gate(screen, results)
             _end(results, inconclusive)
@@ -198,7 +277,12 @@ def baseline(
 def agree(
     run: _Run,
     human: Annotated[str, typer.Option("--human", metavar="COLUMN", help="The column with people's labels.")],
-    metric: Annotated[str, typer.Option("--metric", metavar="NAME", help="The metric to compare with them.")],
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            "--metric", metavar="NAME", help="The metric to compare with them; without it the only one, or all judged."
+        ),
+    ] = None,
     threshold: Annotated[
         float | None, typer.Option("--threshold", metavar="N", help="Make both 1 (at least N) and 0.")
     ] = None,
@@ -208,8 +292,14 @@ def agree(
     """Tell how far a metric agrees with people: confusion table, accuracy, kappa, base rates."""
     with reported(debug=debug):
         how = cast('Literal["linear", "quadratic"] | None', weights and weights.value)
-        found = api.agree(run, human, metric, threshold=threshold, weights=how)
-        print_agreement(console(), found, human=human, metric=metric)
+        loaded = load_run(run)
+        names = [metric] if metric is not None else _metrics_for_people(loaded)
+        found = {name: api.agree(loaded, human, name, threshold=threshold, weights=how) for name in names}
+        screen = console()
+        for place, (name, each) in enumerate(found.items()):
+            if place:
+                screen.print()
+            print_agreement(screen, each, human=human, metric=name)
 
 
 def export(
@@ -292,13 +382,12 @@ def _holds(source: Path, file: Path) -> bool:
     return inside or file.resolve() == source.resolve()
 
 
-def _compared(before: EvaluationRun, after: EvaluationRun, chosen: list[str], *, rejudge: bool) -> list[str]:
-    """The metrics of a comparison; stages of retrieval are not scored anew."""
-    if rejudge:
-        names = [name for name in after.metrics if "/" not in name]
-    else:
-        names = [name for name in after.metrics if name in before.metrics]
-    return [name for name in names if name in chosen] if chosen else names
+def _metrics_for_people(run: EvaluationRun) -> list[str]:
+    try:
+        return metrics_for_people(run)
+    except ValueError as error:
+        msg = f"--metric: {error}"
+        raise UserError(msg) from error
 
 
 def _margins(given: list[str], names: list[str]) -> dict[str, float]:

@@ -7,19 +7,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._cli.render import print_table, print_text
-from haystack_eval_ext.runs._comparison_text import changed_rows, metric_cells
-from haystack_eval_ext.runs._run_exports import shown
+from haystack_eval_ext.runs._comparison_text import changed_rows, footnotes, power_line, tables
+from haystack_eval_ext.runs._run_exports import shown, shown_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
     from haystack_eval_ext.runs._agreement import Agreement
     from haystack_eval_ext.runs.comparison import Comparison, MetricComparison
     from haystack_eval_ext.runs.gate import GateResult
-
-_HEADS = ("Metric", "Base", "New", "Change", "{:g} % interval", "p", "Better / same / worse", "Failed")
 
 
 def print_comparison(out: Console, comparison: Comparison) -> None:
@@ -30,19 +28,26 @@ def print_comparison(out: Console, comparison: Comparison) -> None:
     :param comparison: The comparison.
     """
     print_text(out, f"{comparison.new_name} against {comparison.base_name}, {comparison.rows} questions")
-    out.print()
-    heads = [head.format(comparison.confidence * 100) for head in _HEADS]
-    print_table(out, heads, map(metric_cells, comparison.metrics.values()))
+    _print_part(out, comparison, comparison.metrics)
     for tag, metrics in comparison.slices.items():
         out.print()
         rows = max((metric.difference.rows + metric.difference.left_out for metric in metrics.values()), default=0)
         print_text(out, f"{tag}, {rows} questions", style="bold")
-        print_table(out, heads, map(metric_cells, metrics.values()))
-    groups = [comparison.notes, *([*_power(each), *changed_rows(each)] for each in comparison.metrics.values())]
+        _print_part(out, comparison, metrics)
+    groups = [comparison.notes, *([*power_line(each), *changed_rows(each)] for each in comparison.metrics.values())]
     for lines in filter(None, groups):
         out.print()
         for line in lines:
             print_text(out, line)
+
+
+def _print_part(out: Console, comparison: Comparison, metrics: Mapping[str, MetricComparison]) -> None:
+    """The tables of the metrics and what stands below them."""
+    for heads, lines in tables(comparison, metrics):
+        out.print()
+        print_table(out, heads, lines)
+    for line in footnotes(comparison, metrics):
+        print_text(out, line)
 
 
 def print_gate(out: Console, results: Sequence[GateResult]) -> None:
@@ -82,23 +87,13 @@ def print_agreement(out: Console, found: Agreement, *, human: str, metric: str) 
         out,
         ("", "Value", "95 % interval"),
         [
-            (name, shown(value), "–" if interval is None else f"{shown(interval.low)} to {shown(interval.high)}")
+            (name, shown(value), shown_interval(interval))
             for name, value, interval in (
                 ("Accuracy", found.accuracy, found.accuracy_interval),
                 ("Kappa", found.kappa, found.kappa_interval),
             )
         ],
     )
-
-
-def _power(metric: MetricComparison) -> list[str]:
-    """What this number of questions could have shown."""
-    parts = []
-    if metric.minimal_detectable is not None:
-        parts.append(f"could have shown a change of {shown(metric.minimal_detectable)}")
-    if metric.margin is not None and metric.rows_needed is not None:
-        parts.append(f"a margin of {metric.margin:g} needs about {metric.rows_needed} questions")
-    return [f"{metric.name}: {'; '.join(parts)}"] if parts else []
 
 
 def _class_name(value: Any) -> str:

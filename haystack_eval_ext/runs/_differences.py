@@ -87,6 +87,15 @@ class Difference:
         exact = self.mcnemar_p if self.mcnemar_p is not None else self.randomisation_p
         return exact if exact is not None else self.t_p
 
+    @property
+    def test(self) -> str | None:
+        """The name of the test that `p_value` is of."""
+        if self.mcnemar_p is not None:
+            return "McNemar's exact test"
+        if self.randomisation_p is not None:
+            return "randomisation test"
+        return None if self.t_p is None else "paired t test" if self.paired else "Welch's t test"
+
 
 def paired_difference(
     base: Scores,

@@ -13,7 +13,7 @@ import numpy as np
 
 from haystack_eval_ext.runs._differences import Difference, paired_difference, unpaired_difference
 from haystack_eval_ext.runs._means import MeanEstimate, mean_interval
-from haystack_eval_ext.runs._power import minimal_detectable_difference, rows_to_decide
+from haystack_eval_ext.runs._power import detectable, rows_to_decide
 from haystack_eval_ext.runs._scored import Bounds, failed_shares, has_number, mean_bounds, score_range
 from haystack_eval_ext.runs._spread import ROUNDING
 
@@ -159,7 +159,7 @@ def compare_metric(
     better = -1 if name in settings.lower_is_better else 1
     # By id where changes are equal: the order of rows must not matter.
     changes.sort(key=lambda row: (-abs(row.change), row.id))
-    margin, error = settings.margins.get(name), difference.standard_error
+    margin = settings.margins.get(name)
     odds = {"confidence": settings.confidence, "power": settings.power}
     return MetricComparison(
         name=name,
@@ -168,7 +168,7 @@ def compare_metric(
         new=measured.new,
         difference=difference,
         p_adjusted=None,
-        minimal_detectable=None if error is None else minimal_detectable_difference(error, **odds),
+        minimal_detectable=detectable(difference, **odds),
         margin=margin,
         rows_needed=None if margin is None else rows_to_decide(difference, margin, **odds),
         bounds=measured.bounds,

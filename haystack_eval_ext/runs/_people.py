@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from haystack_eval_ext.runs._agreement import Agreement, agreement
 from haystack_eval_ext.runs._run_rows import OTHERS
-from haystack_eval_ext.runs._scored import nearest
+from haystack_eval_ext.runs._scored import nearest, some
 from haystack_eval_ext.runs.run import EvaluationRun, load_run
 
 if TYPE_CHECKING:
@@ -120,6 +120,22 @@ def _check_classes(
         )
         msg = f"threshold {threshold:g} makes one class only of the {what} ({ranges}). Choose one between them."
         raise ValueError(msg)
+
+
+def metrics_for_people(run: EvaluationRun) -> list[str]:
+    """
+    Name the metrics that people's labels are most likely for, where none is named.
+
+    :param run: The run.
+    :returns: Its only metric, else all that a judge gave.
+    :raises ValueError: If it has several, none of which is a judge's.
+    """
+    names = list(run.metrics)
+    judged = [name for name, metric in run.metrics.items() if metric.info.judge is not None]
+    if len(names) == 1 or judged:
+        return judged or names
+    msg = f"'{run.name}' has several metrics, none of a judge: name the one to compare, out of {some(names, 20)}."
+    raise ValueError(msg)
 
 
 def _labels(run: EvaluationRun, column: str) -> list[float | None]:

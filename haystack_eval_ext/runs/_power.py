@@ -1,22 +1,34 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a question set can show: the smallest difference, and the questions that a margin takes (Miller 2024)."""
+"""
+What a question set can show: the smallest difference, and the questions that a margin takes (Miller 2024).
+
+Where intervals take the quantiles of t, plans do too, with as many degrees of freedom as there would be.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from haystack_eval_ext.runs._spread import check_confidence, normal_quantile
+from haystack_eval_ext.runs._spread import check_confidence, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from haystack_eval_ext.runs._differences import Difference
+    from haystack_eval_ext.runs._spread import Interval
+
+# Their quantiles are the normal distribution's, unless there are clusters.
+_NORMAL = frozenset(("Wilson", "Bonett-Price", "Clopper-Pearson"))
+# From so many units on t is normal.
+_LARGE = 1_000_000
 
 
-def minimal_detectable_difference(standard_error: float, *, confidence: float = 0.95, power: float = 0.8) -> float:
+def minimal_detectable_difference(
+    standard_error: float, *, confidence: float = 0.95, power: float = 0.8, freedom: float | None = None
+) -> float:
     """
-    Give the smallest true difference that would most likely be seen: `(z_{α/2} + z_β) · SE`.
+    Give the smallest true difference that would most likely be seen: `(z_{α/2} + z_β) · SE`, or with t for z.
 
     ```python
     from haystack_eval_ext.runs.statistics import minimal_detectable_difference
@@ -28,13 +40,31 @@ def minimal_detectable_difference(standard_error: float, *, confidence: float = 
     :param standard_error: Standard error of the difference, clusters included.
     :param confidence: 0.95 for 95 % intervals.
     :param power: The chance to see such a difference.
+    :param freedom: Degrees of freedom of t: the rows, or the clusters, less one; None for the normal distribution.
     :returns: The difference.
     :raises ValueError: If a parameter is out of its range.
     """
     if not standard_error >= 0:
         msg = f"standard_error must be at least 0, but is {standard_error!r}."
         raise ValueError(msg)
-    return (_two_sided(confidence) + _one_sided(power)) * standard_error
+    return sum(_quantiles(confidence, power, freedom)) * standard_error
+
+
+def detectable(difference: Difference, *, confidence: float = 0.95, power: float = 0.8) -> float | None:
+    """
+    Give the smallest true difference that a comparison would most likely have shown.
+
+    :param difference: The difference that was measured.
+    :param confidence: 0.95 for 95 % intervals.
+    :param power: The chance to see it.
+    :returns: The smallest difference; None where nothing tells the spread.
+    :raises ValueError: If a parameter is out of its range.
+    """
+    if difference.standard_error is None:
+        return None
+    size = rows_per_unit(difference.interval, difference.rows, difference.clusters)
+    freedom = None if size is None else max(difference.rows / size - 1, 1.0)
+    return minimal_detectable_difference(difference.standard_error, confidence=confidence, power=power, freedom=freedom)
 
 
 def rows_needed(
@@ -44,6 +74,7 @@ def rows_needed(
     confidence: float = 0.95,
     power: float = 0.8,
     null_variance: float | None = None,
+    unit_rows: float | None = None,
 ) -> int | None:
     """
     Give the number of questions at which a true difference is most likely seen: `(z_{α/2} + z_β)² · Var / δ²`.
@@ -62,19 +93,38 @@ def rows_needed(
     :param power: The chance to see it.
     :param null_variance: The variance where there is no difference, if that is another one, as with shares:
         `((z_{α/2} √null + z_β √Var) / δ)²`.
+    :param unit_rows: For the quantiles of t: the rows of a cluster, 1 for rows on their own; None for the normal
+        distribution's. The number is then that of whole clusters.
     :returns: The number of rows; None if the difference is 0, or there is no variance to plan with.
     :raises ValueError: If a parameter is out of its range.
     """
-    quantiles = _two_sided(confidence), _one_sided(power)
+    check_confidence(confidence)
+    check_power(power)
     null = row_variance if null_variance is None else null_variance
     if not (row_variance >= 0 and null >= 0):
         msg = f"row_variance and null_variance must be at least 0, but are {row_variance!r} and {null!r}."
         raise ValueError(msg)
     if difference == 0 or row_variance == null == 0:
         return None
-    root = (quantiles[0] * math.sqrt(null) + quantiles[1] * math.sqrt(row_variance)) / difference
-    rows = root * root  # a power of floats raises where it overflows
-    return math.ceil(rows) if math.isfinite(rows) else None
+
+    def rows(freedom: float | None) -> float:
+        two_sided, one_sided = _quantiles(confidence, power, freedom)
+        root = (two_sided * math.sqrt(null) + one_sided * math.sqrt(row_variance)) / difference
+        return root * root  # a power of floats raises where it overflows
+
+    needed = rows(None)
+    if not math.isfinite(needed):
+        return None
+    if unit_rows is None or needed > _LARGE * unit_rows:
+        return math.ceil(needed)
+    # More units take smaller quantiles, so that one number of them is the first that is enough.
+    few, enough = 1, max(math.ceil(needed / unit_rows), 2)
+    while enough * unit_rows < rows(enough - 1):
+        few, enough = enough, 2 * enough
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (middle, enough) if middle * unit_rows < rows(middle - 1) else (few, middle)
+    return math.ceil(enough * unit_rows)
 
 
 def rows_to_decide(
@@ -100,16 +150,55 @@ def rows_to_decide(
     now = 0.0 if difference.ties == difference.rows else difference.row_variance
     drop = 2 * margin
     more = max(drop * ((difference.largest_change or 0.0) - drop), 0.0) * (difference.design_effect or 1.0)
-    return rows_needed(now + more, margin, confidence=confidence, power=power)
+    unit_rows = rows_per_unit(difference.interval, difference.rows, difference.clusters)
+    return rows_needed(now + more, margin, confidence=confidence, power=power, unit_rows=unit_rows)
 
 
-def _two_sided(confidence: float) -> float:
-    check_confidence(confidence)
-    return normal_quantile(confidence)
+def rows_per_unit(interval: Interval | None, rows: int, clusters: int | None) -> float | None:
+    """
+    Give what `rows_needed` takes as `unit_rows`.
+
+    :param interval: The interval that is to become narrower.
+    :param rows: The rows behind it.
+    :param clusters: Their clusters; None if each row stands for itself.
+    :returns: The rows of a cluster, 1 without clusters; None if the interval goes by the normal distribution.
+    """
+    if clusters is not None:
+        return rows / clusters
+    return None if interval is not None and interval.method in _NORMAL else 1.0
 
 
-def _one_sided(power: float) -> float:
+def in_clusters(count: int, rows: int, clusters: int | None) -> str:
+    """
+    Say after a number of questions how many clusters of the present size they are.
+
+    :param count: The number of questions.
+    :param rows: How many there are now.
+    :param clusters: Their clusters; None if each row stands for itself.
+    :returns: Such as " in 40 clusters"; empty without clusters.
+    """
+    if clusters is None:
+        return ""
+    whole = max(math.ceil(count * clusters / rows - 1e-9), 1)
+    return f" in {whole} cluster{'' if whole == 1 else 's'}"
+
+
+def check_power(power: float) -> None:
+    """
+    Refuse a power that no plan can be made with.
+
+    :param power: 0.8 for 80 %.
+    :raises ValueError: If it is less than 0.5, or not below 1.
+    """
     if not 0.5 <= power < 1:  # noqa: PLR2004 - below one half a coin is better
         msg = f"power must be at least 0.5 and less than 1, such as 0.8, but is {power!r}."
         raise ValueError(msg)
-    return normal_quantile(2 * power - 1)
+
+
+def _quantiles(confidence: float, power: float, freedom: float | None) -> tuple[float, float]:
+    """That of the interval, two-sided, and that of the power, one-sided."""
+    check_confidence(confidence)
+    check_power(power)
+    levels = confidence, 2 * power - 1
+    one, two = (normal_quantile(level) if freedom is None else t_quantile(level, freedom) for level in levels)
+    return one, two

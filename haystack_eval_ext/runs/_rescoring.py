@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline
-from haystack_eval_ext.runs.comparison import ComparisonError
+from haystack_eval_ext.runs.comparison import ComparisonError, MetricRows, ScoredRun
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.evaluation import Evaluation, EvaluationError, evaluate_pipeline
+from haystack_eval_ext.runs.evaluation import Evaluation, EvaluationError, check_outputs, evaluate_pipeline
 from haystack_eval_ext.runs.judging import JudgeSettings, prepare_judges
 from haystack_eval_ext.runs.making import make_run
 from haystack_eval_ext.runs.records import RUN_STATUS
@@ -42,14 +43,9 @@ def evaluate_again(
     :returns: The run with the new scores, and what is known of the RAG pipeline from the old one.
     :raises EvaluationError: If the texts were not kept, every question failed, or the pipeline cannot score it.
     """
-    evaluations: list[Evaluation | None] = []
-    for repeat in range(source.repeats):
-        stored = source.dataset(repeat)
-        answered = Dataset(stored.path, [row for row in stored.rows if row.get(RUN_STATUS) != "error"])
-        evaluations.append(evaluate_pipeline(pipeline, answered, mapping) if len(answered) else None)
-    if not any(evaluations):
-        msg = f"Every question of '{source.name}' failed: there is nothing to score."
-        raise EvaluationError(msg)
+    evaluations: list[Evaluation | None] = [
+        evaluate_pipeline(pipeline, answered, mapping) if len(answered) else None for answered in _answered(source)
+    ]
     labels = source.dataset()
     run = make_run(
         evaluations,
@@ -65,18 +61,16 @@ def evaluate_again(
     return replace(run, manifest={**run.manifest, "settings": kept, "pipelines": pipelines, "corpus": corpus})
 
 
-def rejudged(
-    base: EvaluationRun, new: EvaluationRun, judge: JudgeSettings | None
-) -> tuple[EvaluationRun, EvaluationRun]:
+def pipeline_of(base: EvaluationRun, new: EvaluationRun, mapping: Mapping[str, str] | None) -> Pipeline:
     """
-    Score two runs with the evaluation pipeline of the newer one.
+    Load the evaluation pipeline that two runs are to be scored with anew, and check that it can score both.
 
     :param base: The run to compare with.
     :param new: The run whose pipeline is used.
-    :param judge: Settings of its judges.
-    :returns: Both with new scores, under their names.
+    :param mapping: Columns by "component.socket".
+    :returns: The pipeline.
     :raises ComparisonError: If a run has no texts, or the pipeline cannot be loaded.
-    :raises EvaluationError: If the pipeline cannot score them.
+    :raises EvaluationError: If it cannot score them.
     """
     for run in (base, new):
         if not run.has_texts:
@@ -96,11 +90,68 @@ def rejudged(
         pipeline = load_pipeline(text, f"the evaluation pipeline of '{new.name}'")
     except PipelineFileError as error:
         raise ComparisonError(str(error)) from error
+    for run in (base, new):
+        for answered in _answered(run):
+            if len(answered):
+                check_outputs(pipeline, answered, mapping)
+    return pipeline
+
+
+def rejudged(
+    pipeline: Pipeline,
+    base: EvaluationRun,
+    new: EvaluationRun,
+    judge: JudgeSettings | None,
+    mapping: Mapping[str, str] | None,
+) -> tuple[EvaluationRun, EvaluationRun]:
+    """
+    Score two runs anew with one evaluation pipeline.
+
+    :param pipeline: The pipeline, as `pipeline_of` gives it.
+    :param base: The run to compare with.
+    :param new: The run in question.
+    :param judge: Settings of its judges.
+    :param mapping: Columns by "component.socket".
+    :returns: Both with new scores, under their names.
+    :raises EvaluationError: If the pipeline cannot score them.
+    """
     lower = {name for run in (base, new) for name, metric in run.metrics.items() if metric.info.lower_is_better}
     with opened(pipeline, judge or JudgeSettings()):
         prepare_judges(pipeline)
-        one, two = (evaluate_again(pipeline, run, None, run.name, ()) for run in (base, new))
+        one, two = (evaluate_again(pipeline, run, mapping, run.name, ()) for run in (base, new))
     return _with_direction(one, lower), _with_direction(two, lower)
+
+
+def metrics_anew(new: EvaluationRun) -> list[str]:
+    """
+    Name the metrics that two runs have once they are scored anew.
+
+    :param new: The run whose pipeline is used.
+    :returns: Its metrics but those of single stages, which are not scored anew.
+    """
+    return [name for name in new.metrics if "/" not in name]
+
+
+def without_scores(run: ScoredRun, metrics: Collection[str]) -> ScoredRun:
+    """
+    Give a run as it is known before it is scored.
+
+    :param run: The run.
+    :param metrics: The metrics that it will have.
+    :returns: The run with these, no row of which has a score yet.
+    """
+    rows = len(run.ids)
+    return replace(run, metrics={name: MetricRows([math.nan] * rows, ["not_run"] * rows) for name in metrics})
+
+
+def _answered(source: EvaluationRun) -> list[Dataset]:
+    """The questions with an answer, for each repeat."""
+    stored = [source.dataset(repeat) for repeat in range(source.repeats)]
+    answered = [Dataset(each.path, [row for row in each.rows if row.get(RUN_STATUS) != "error"]) for each in stored]
+    if not any(map(len, answered)):
+        msg = f"Every question of '{source.name}' failed: there is nothing to score."
+        raise EvaluationError(msg)
+    return answered
 
 
 def _with_direction(run: EvaluationRun, lower: Collection[str]) -> EvaluationRun:

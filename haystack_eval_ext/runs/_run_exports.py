@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from haystack.evaluation import EvaluationRunResult
 
     from haystack_eval_ext.runs._lines import FilePath
+    from haystack_eval_ext.runs._spread import Interval
     from haystack_eval_ext.runs.run import EvaluationRun
 
 _LARGE = 1e9
@@ -127,7 +128,7 @@ def markdown_text(run: EvaluationRun) -> str:
         cells = [
             name,
             shown(estimate.mean),
-            "–" if estimate.interval is None else f"{shown(estimate.interval.low)} to {shown(estimate.interval.high)}",
+            shown_interval(estimate.interval),
             str(side.rows),
             *map(str, (side.undefined, side.failed, side.not_run)),
         ]
@@ -163,6 +164,19 @@ def shown(value: float | None, *, signed: bool = False) -> str:
         return f"{value:+.6g}" if signed else f"{value:.6g}"
     text = f"{value:+.4f}" if signed else f"{value:.4f}"
     return text.lstrip("+-") if float(text) == 0 else text
+
+
+def shown_interval(interval: Interval | None, *, signed: bool = False) -> str:
+    """
+    Write an interval for a reader.
+
+    :param interval: The interval.
+    :param signed: Whether it is that of a change.
+    :returns: Both limits, or a dash.
+    """
+    if interval is None:
+        return shown(None)
+    return f"{shown(interval.low, signed=signed)} to {shown(interval.high, signed=signed)}"
 
 
 def table_line(cells: list[str]) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # All 2^16 signs are tried where there are no more units than that.
 _EXACT_UNITS = 16
 _CHUNK = 4096
+# Eights of rows times resamples at once, so that many rows take no more memory.
+_DRAWN_AT_ONCE = 2**20
 
 
 def randomisation_p(sums: NDArray[np.float64], *, seed: int, resamples: int) -> float:
@@ -46,8 +48,9 @@ def randomisation_p(sums: NDArray[np.float64], *, seed: int, resamples: int) -> 
     places = np.arange(len(padded)) * 256
     chance = np.random.default_rng(seed)
     count, left = 0, resamples
+    chunk = min(_CHUNK, max(_DRAWN_AT_ONCE // len(padded), 1))
     while left:
-        drawn = min(left, _CHUNK)
+        drawn = min(left, chunk)
         totals = tables[places + chance.integers(0, 256, (drawn, len(padded)), dtype=np.uint8)].sum(axis=1)
         count += int(np.count_nonzero(np.abs(totals) >= reached))
         left -= drawn

@@ -29,8 +29,8 @@ class Interval(NamedTuple):
 
     :param low: Its lower limit.
     :param high: Its upper limit.
-    :param method: How it was made: "t", "Wilson", "Wilson, effective rows", "Bonett-Price", "Clopper-Pearson" or
-        "square-and-add".
+    :param method: How it was made: "t", "Wilson", "Wilson, effective rows", "Bonett-Price", "Clopper-Pearson",
+        "square-and-add", and for kappa "Fleiss-Cohen-Everitt".
     """
 
     low: float

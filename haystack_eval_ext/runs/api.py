@@ -39,7 +39,7 @@ from haystack_eval_ext.runs._agreement import Agreement
 from haystack_eval_ext.runs._comparable import comparable, notes_on
 from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs._people import agree
-from haystack_eval_ext.runs._rescoring import evaluate_again, rejudged
+from haystack_eval_ext.runs._rescoring import evaluate_again, metrics_anew, pipeline_of, rejudged, without_scores
 from haystack_eval_ext.runs._run_folder import MANIFEST, check_folder
 from haystack_eval_ext.runs.comparison import Comparison, ComparisonError
 from haystack_eval_ext.runs.dataset import Data, Dataset, open_dataset
@@ -192,6 +192,7 @@ def compare(
     changed: int = 10,
     rejudge: bool = False,
     judge: JudgeSettings | None = None,
+    mapping: Mapping[str, str] | None = None,
 ) -> Comparison:
     """
     Compare two runs over the same questions.
@@ -208,7 +209,9 @@ def compare(
     :param by: Tags to form slices by: a tag, "lang" for all of "lang:de" and "lang:en", or "*" for every tag.
     :param changed: How many changed rows to list in each direction.
     :param rejudge: Score both anew with the evaluation pipeline of `new`, and compare these scores. Nothing is written.
-    :param judge: Budgets, cache and generator of all judges for `rejudge`.
+    :param judge: Budgets, cache and generator of all judges for `rejudge`. Nothing is asked before runs and parameters
+        are found to be right.
+    :param mapping: Columns by "component.socket", for `rejudge`.
     :returns: The comparison.
     :raises ComparisonError: If questions, labels, metric parameters, cut-offs, directions, judge models or prompt
         versions differ; with every reason.
@@ -216,25 +219,30 @@ def compare(
     :raises ValueError: If a parameter names no metric or tag, or is out of its range.
     """
     before, after = load_run(base), load_run(new)
-    if judge is not None and not rejudge:
-        msg = "judge is for rejudge=True: without it nothing is judged."
-        raise ValueError(msg)
+    for name, given in (("judge", judge), ("mapping", mapping)):
+        if given is not None and not rejudge:
+            msg = f"{name} is for rejudge=True: without it nothing is judged."
+            raise ValueError(msg)
+    how: dict[str, Any] = {
+        "common": common,
+        "unpaired": unpaired,
+        "metrics": metrics,
+        "seed": seed,
+        "confidence": confidence,
+        "power": power,
+        "margins": margins,
+        "by": by,
+        "changed": changed,
+    }
     if rejudge:
-        before, after = rejudged(before, after, judge)
+        pipeline = pipeline_of(before, after, mapping)
+        # All but the scores: what is wrong is told before a judge is paid.
+        names = metrics_anew(after)
+        one, two = (without_scores(run, names) for run in comparable(before, after))
+        comparing.compare(one, two, **how, resamples=0)
+        before, after = rejudged(pipeline, before, after, judge, mapping)
     one, two = comparable(before, after)
-    found = comparing.compare(
-        one,
-        two,
-        common=common,
-        unpaired=unpaired,
-        metrics=metrics,
-        seed=seed,
-        confidence=confidence,
-        power=power,
-        margins=margins,
-        by=by,
-        changed=changed,
-    )
+    found = comparing.compare(one, two, **how)
     notes = [f"Both runs were scored anew with the evaluation pipeline of '{after.name}'."] if rejudge else []
     return replace(found, notes=[*notes, *found.notes, *notes_on(before, after)])
 

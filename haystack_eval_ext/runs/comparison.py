@@ -20,6 +20,7 @@ from haystack_eval_ext.runs._metric_comparison import (
     compare_metric,
     metric_side,
 )
+from haystack_eval_ext.runs._power import check_power
 from haystack_eval_ext.runs._scored import Bounds, MetricRows, ScoredRun, counted, nearest, some
 from haystack_eval_ext.runs._significance import holm
 from haystack_eval_ext.runs._spread import check_confidence
@@ -120,6 +121,7 @@ def compare(
     :raises ValueError: If a parameter names no metric or tag, or is out of its range.
     """
     check_confidence(confidence)
+    check_power(power)
     for parameter, number in (("seed", seed), ("changed", changed)):
         if number < 0:
             msg = f"{parameter} must be at least 0, but is {number!r}."

@@ -242,7 +242,19 @@ def check_pipeline(pipeline: Pipeline, labels: Dataset, mapping: Mapping[str, st
     :param mapping: Columns by "component.socket".
     :raises EvaluationError: If no component gives scores, or a socket could not be fed by labels and answers.
     """
-    _plan(pipeline, _with_outputs(labels, OUTPUTS), mapping)
+    check_outputs(pipeline, _with_outputs(labels, OUTPUTS), mapping)
+
+
+def check_outputs(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str] | None = None) -> None:
+    """
+    Check that a pipeline can score a dataset, before a judge is paid.
+
+    :param pipeline: The evaluation pipeline.
+    :param dataset: The rows.
+    :param mapping: Columns by "component.socket".
+    :raises EvaluationError: If no component gives scores, or a socket cannot be fed.
+    """
+    _plan(pipeline, dataset, mapping)
 
 
 def needed_outputs(pipeline: Pipeline, labels: Dataset, mapping: Mapping[str, str] | None = None) -> dict[str, str]:

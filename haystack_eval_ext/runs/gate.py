@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from haystack_eval_ext.runs._conditions import Condition, parse_condition
 from haystack_eval_ext.runs._metric_comparison import metric_side
-from haystack_eval_ext.runs._power import rows_needed, rows_to_decide
-from haystack_eval_ext.runs._run_exports import shown
+from haystack_eval_ext.runs._power import in_clusters, rows_needed, rows_per_unit, rows_to_decide
+from haystack_eval_ext.runs._run_exports import shown, shown_interval, table_line
 from haystack_eval_ext.runs._scored import counted, nearest
 from haystack_eval_ext.runs._spread import check_confidence
 from haystack_eval_ext.runs._ties import ALIKE, units_if_alike
@@ -44,6 +44,7 @@ __all__ = [
     "GateResult",
     "Outcome",
     "check_comparison",
+    "check_conditions",
     "check_run",
     "exit_code",
     "markdown_table",
@@ -81,6 +82,15 @@ class GateResult:
     rows_needed: int | None
 
 
+class _How(NamedTuple):
+    """How conditions are decided."""
+
+    confidence: float
+    power: float
+    by_mean: bool
+    tolerate_failed: float
+
+
 @dataclass(frozen=True)
 class _Evidence:
     """What a condition is checked against."""
@@ -96,6 +106,10 @@ class _Evidence:
     power: float
     by_mean: bool
     tolerate_failed: float
+
+    def like(self, count: int) -> str:
+        """So many questions, and as many clusters of the present size."""
+        return f"{count}{in_clusters(count, self.rows, self.clusters)}"
 
     @property
     def whole(self) -> int:
@@ -159,7 +173,7 @@ def check_run(
             raise ValueError(msg)
         _check_metric(condition, run.metrics)
         side = metric_side(run.metrics[condition.metric], clusters=run.clusters, confidence=confidence)
-        results.append(_check_level(condition, side, (confidence, power, by_mean, tolerate_failed)))
+        results.append(_check_level(condition, side, _How(confidence, power, by_mean, tolerate_failed)))
     return results
 
 
@@ -182,7 +196,7 @@ def check_comparison(
     :raises ValueError: If a condition names no metric that both runs have, or a parameter is out of its range.
     """
     _check(comparison.confidence, tolerate_failed)
-    how = comparison.confidence, comparison.power, by_mean, tolerate_failed
+    how = _How(comparison.confidence, comparison.power, by_mean, tolerate_failed)
     results = []
     for condition in _parsed(conditions):
         _check_metric(condition, comparison.metrics)
@@ -192,6 +206,18 @@ def check_comparison(
         )
         results.append(check)
     return results
+
+
+def check_conditions(conditions: Iterable[str | Condition], metrics: Collection[str]) -> None:
+    """
+    Check conditions before there is a comparison to check them on.
+
+    :param conditions: What is to fail it.
+    :param metrics: The metrics that it will have.
+    :raises ValueError: If a condition is none, or names no metric.
+    """
+    for condition in _parsed(conditions):
+        _check_metric(condition, metrics)
 
 
 def overall_outcome(results: Sequence[GateResult]) -> Outcome:
@@ -235,14 +261,14 @@ def markdown_table(results: Sequence[GateResult]) -> str:
     for result in results:
         change = result.condition.is_change
         cells = [
-            f"`{result.condition}`",
+            str(result.condition),
             marks[result.outcome],
-            "–" if result.value is None else shown(result.value, signed=change),
-            "–" if result.interval is None else _limits(result.interval, signed=change),
+            shown(result.value, signed=change),
+            shown_interval(result.interval, signed=change),
             str(result.rows),
             result.reason,
         ]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+        lines.append(table_line(cells))
     return "\n".join(lines) + "\n"
 
 
@@ -265,7 +291,7 @@ def _check_metric(condition: Condition, known: Collection[str]) -> None:
         raise ValueError(msg)
 
 
-def _check_level(condition: Condition, side: MetricSide, how: tuple[float, float, bool, float]) -> GateResult:
+def _check_level(condition: Condition, side: MetricSide, how: _How) -> GateResult:
     estimate = side.estimate
     evidence = _Evidence(
         estimate.mean,
@@ -290,12 +316,17 @@ def _check_level(condition: Condition, side: MetricSide, how: tuple[float, float
             null = condition.value * (1 - condition.value) * relative
         distance = estimate.mean - condition.value
         needed = rows_needed(
-            variance, distance, confidence=evidence.confidence, power=evidence.power, null_variance=null
+            variance,
+            distance,
+            confidence=evidence.confidence,
+            power=evidence.power,
+            null_variance=null,
+            unit_rows=rows_per_unit(estimate.interval, estimate.rows, estimate.clusters),
         )
     return _decide(condition, evidence, needed)
 
 
-def _check_change(condition: Condition, metric: MetricComparison, how: tuple[float, float, bool, float]) -> GateResult:
+def _check_change(condition: Condition, metric: MetricComparison, how: _How) -> GateResult:
     difference = metric.difference
     failed = metric.bounds.failed if metric.bounds else max(metric.base.failed, metric.new.failed)
     evidence = _Evidence(
@@ -314,19 +345,20 @@ def _check_change(condition: Condition, metric: MetricComparison, how: tuple[flo
     elif variance and difference.mean is not None and difference.interval is not None:
         odds = {"confidence": evidence.confidence, "power": evidence.power}
         needed = rows_to_decide(difference, condition.value, **odds)
-        passing = rows_needed(variance, condition.value, **odds)
+        unit_rows = rows_per_unit(difference.interval, difference.rows, difference.clusters)
+        passing = rows_needed(variance, condition.value, unit_rows=unit_rows, **odds)
         if condition.value and difference.ties == difference.rows:
             # As long as no score changes, the limits shrink with the rows, not with their root.
             shrunk = (difference.rows + 2) * difference.interval.high / condition.value
             passing = int(shrunk) if math.isfinite(shrunk) else None
-        if needed is not None and needed <= difference.rows:
+        if needed is None or needed <= difference.rows:
             # The change lies near the margin itself, which takes more to tell apart than no change at all.
-            needed = rows_needed(variance, difference.mean - condition.limit, **odds)
-        elif needed is not None:
+            needed = rows_needed(variance, difference.mean - condition.limit, unit_rows=unit_rows, **odds)
+        else:
             turn = condition.relation.removesuffix("s")
-            plan = f"with a {turn} of twice that about {needed} would fail"
+            plan = f"with a {turn} of twice that about {evidence.like(needed)} would fail"
             if passing is not None:
-                plan = f"without a change about {passing} would pass, {plan}"
+                plan = f"without a change about {evidence.like(passing)} would pass, {plan}"
     return _decide(condition, evidence, needed, plan)
 
 
@@ -361,9 +393,11 @@ def _decide(condition: Condition, evidence: _Evidence, needed: int | None, plan:
     elif needed is None:
         why = "no number of questions like these would decide"
     else:
-        plan = plan or f"about {needed} like these would decide"
+        needed = max(needed, evidence.rows + 1)
+        plan = plan or f"about {evidence.like(needed)} like these would decide"
+        clusters = in_clusters(evidence.rows, evidence.rows, evidence.clusters)
         are = "is" if evidence.rows == 1 else "are"
-        why = f"{counted(evidence.rows, 'question')} {are} too few: {plan}"
+        why = f"{counted(evidence.rows, 'question')}{clusters} {are} too few: {plan}"
     parts = [] if evidence.value is None else [_measured(condition, evidence)]
     parts += [why] if why else []
     if not turned:
@@ -434,12 +468,8 @@ def _outcome(condition: Condition, evidence: _Evidence, *, with_failed: bool = F
 
 def _measured(condition: Condition, evidence: _Evidence) -> str:
     change = condition.is_change
-    value = shown(evidence.value or 0.0, signed=change)
+    value = shown(evidence.value, signed=change)
     text = f"{condition.metric} {'changed by' if change else 'is'} {value}"
     if evidence.by_mean or evidence.interval is None:
         return text
-    return f"{text} ({evidence.confidence * 100:g} % {_limits(evidence.interval, signed=change)})"
-
-
-def _limits(interval: Interval, *, signed: bool) -> str:
-    return f"{shown(interval.low, signed=signed)} to {shown(interval.high, signed=signed)}"
+    return f"{text} ({evidence.confidence * 100:g} % {shown_interval(evidence.interval, signed=change)})"
