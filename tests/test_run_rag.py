@@ -497,7 +497,7 @@ def nothing_filled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         ({"evaluators": {"faithful": FaithfulnessEvaluator()}}, "could not be prepared.*OPENAI_API_KEY"),
         ({"documents": None}, "index and documents belong together"),
     ],
-    ids=str,
+    ids=lambda given: " ".join(given) if isinstance(given, dict) else given,
 )
 def test_what_is_wrong_is_said_before_the_store_is_filled(
     options: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
