@@ -7,8 +7,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Real
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from haystack import Pipeline
@@ -30,6 +28,7 @@ from haystack_eval_ext.runs._feeding import (
     takes_batches,
 )
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
+from haystack_eval_ext.runs._outputs import METRIC_OUTPUTS, check_rows, diagnosis_of, errors_of, metrics_of, placed
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.records import OUTPUTS, RUN_STATUS
 
@@ -54,8 +53,6 @@ __all__ = [
     "takes_batches",
 ]
 
-_METRIC_OUTPUTS = frozenset(("score", "individual_scores"))
-_MISSING = object()
 _NOTE = "Row numbers start at 0 and leave out the unanswerable rows and those without outputs."
 
 
@@ -208,19 +205,19 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
     for name in metric_components:
         output = outputs.get(name, {})
         if output:
-            for label, scores in _metrics(name, output).items():
-                _check_rows(label, scores, len(given[name]))
-                placed = _placed(scores, given[name], counted[name], len(dataset))
-                metrics.append(MetricScores(label, placed.score, placed.individual_scores, placed.statuses))
+            for label, scores in metrics_of(name, output).items():
+                check_rows(label, scores, len(given[name]))
+                whole = placed(scores, given[name], counted[name], len(dataset))
+                metrics.append(MetricScores(label, whole.score, whole.individual_scores, whole.statuses))
         else:
-            nothing = _placed(RowScores(math.nan, [], []), [], [], len(dataset))
+            nothing = placed(RowScores(math.nan, [], []), [], [], len(dataset))
             metrics.append(MetricScores(name, nothing.score, nothing.individual_scores, nothing.statuses))
         ids = [dataset.ids[row] for row in given[name]]
-        errors[name] = _errors(ids, output) | {
+        errors[name] = errors_of(ids, output) | {
             dataset.ids[row]: f"the RAG pipeline gave no {column} for this question"
             for row, column in lacking[name].items()
         }
-        diagnoses[name] = _diagnosis(ids, output)
+        diagnoses[name] = diagnosis_of(ids, output)
     dead = {name: list(output.get("never_retrieved") or []) for name, output in outputs.items() if counted[name]}
     return Evaluation(
         ids=dataset.ids,
@@ -293,7 +290,7 @@ def _plan(
 ) -> tuple[list[str], list[str], Inputs]:
     """The components that give scores, those among them that score retrieval, and what each socket gets."""
     nodes = pipeline.graph.nodes
-    metric_components = [name for name in nodes if set(nodes[name]["output_sockets"]) >= _METRIC_OUTPUTS]
+    metric_components = [name for name in nodes if set(nodes[name]["output_sockets"]) >= METRIC_OUTPUTS]
     if not metric_components:
         msg = (
             "No component of the pipeline has the outputs 'score' and 'individual_scores': there is nothing to show. "
@@ -310,31 +307,6 @@ def _plan(
         )
         raise EvaluationError(msg)
     return metric_components, retrieval, inputs
-
-
-def _diagnosis(ids: list[str], output: dict[str, Any]) -> dict[str, Any]:
-    """What a RAGFailureClassifier says, by row id."""
-    labels, reasons = output.get("labels"), output.get("reasons")
-    if not isinstance(labels, list) or not isinstance(reasons, list) or not len(labels) == len(reasons) == len(ids):
-        return {}
-    return {
-        "counts": dict(output.get("counts") or {}),
-        "stages": list(output.get("stages") or []),
-        "labels": dict(zip(ids, map(str, labels), strict=True)),
-        "reasons": dict(zip(ids, map(str, reasons), strict=True)),
-    }
-
-
-def _errors(ids: list[str], output: dict[str, Any]) -> dict[str, str]:
-    """Why rows have no score, for the rows that failed or were not run."""
-    errors, statuses = output.get("errors"), output.get("statuses")
-    if not isinstance(errors, list) or not isinstance(statuses, list) or not len(errors) == len(statuses) == len(ids):
-        return {}
-    return {
-        row: str(error)
-        for row, error, status in zip(ids, errors, statuses, strict=True)
-        if error is not None and status in ("error", "not_run")
-    }
 
 
 def _with_stand_ins(dataset: Dataset) -> Dataset:
@@ -422,62 +394,3 @@ def _guarded(run: Callable[[], Any], what: str, note: str) -> Any:
         kind = EvaluationError if safe_message(error) else WithheldFaultError
         msg = f"{what}: {describe_fault(error)}{note}"
         raise kind(msg) from error
-
-
-def _metrics(component: str, output: dict[str, Any]) -> dict[str, RowScores]:
-    """The metrics of one component: those in `results`, where they have that shape, else its own score."""
-    results = output.get("results")
-    if isinstance(results, dict) and results:
-        parts = results.values()
-        if all(isinstance(part, dict) and part.keys() >= _METRIC_OUTPUTS for part in parts):
-            labels = {f"{component}.{measure}": part for measure, part in results.items()}
-            return {label: _row_scores(label, part) for label, part in labels.items()}
-    return {component: _row_scores(component, output)}
-
-
-def _row_scores(metric: str, output: dict[str, Any]) -> RowScores:
-    score, rows = output.get("score", _MISSING), output.get("individual_scores")
-    given = list(rows) if isinstance(rows, Iterable) else [_MISSING]
-    if not all(value is None or isinstance(value, Real) for value in (score, *given)):
-        msg = f"{metric} must return 'score' as a number and 'individual_scores' as a list of numbers (or None)."
-        raise EvaluationError(msg)
-    individual = [_number(value) for value in given]
-    statuses = output.get("statuses") or ["undefined" if math.isnan(value) else "scored" for value in individual]
-    return RowScores(_number(score), individual, list(statuses))
-
-
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
-
-
-def _placed(scores: RowScores, given: list[int], counted: list[int], total: int) -> RowScores:
-    """
-    Put the scores of some rows in their places, with NaN and "not_run" elsewhere: "undefined" also names rows that
-    count as 0.
-
-    :param scores: Those of the rows that were given.
-    :param given: Their numbers.
-    :param counted: The numbers of those whose scores count; if fewer, the mean is formed anew.
-    :param total: The number of all rows.
-    """
-    if len(counted) == total:
-        return scores
-    individual, statuses = [math.nan] * total, ["not_run"] * total
-    of_row = dict(zip(given, zip(scores.individual_scores, scores.statuses, strict=True), strict=True))
-    for row in counted:
-        individual[row], statuses[row] = of_row[row]
-    mean = scores.score
-    if len(counted) < len(given):
-        numbers = [score for score in individual if not math.isnan(score)]
-        mean = fmean(numbers) if numbers else math.nan
-    return RowScores(mean, individual, statuses)
-
-
-def _check_rows(metric: str, scores: RowScores, rows: int) -> None:
-    for what, values in (("individual scores", scores.individual_scores), ("statuses", scores.statuses)):
-        if len(values) != rows:
-            msg = (
-                f"{metric} gave {len(values)} {what} for {rows} rows; expected one a row. Does something before it "
-                "join or drop rows?"
-            )
-            raise EvaluationError(msg)
