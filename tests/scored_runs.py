@@ -9,13 +9,16 @@ from typing import Any
 from haystack_eval_ext.runs.comparison import MetricRows, ScoredRun
 
 ERROR, UNDEFINED, NOT_RUN = "error", "undefined", "not_run"
+# Of a row that was to be scored, but the budget was spent before.
+UNREACHED = "unreached"
 
 
 def rows(scores: Sequence[float | str], **made: Any) -> MetricRows:
     """Scores as a metric; a word among them is the status of a row without one."""
     return MetricRows(
         [math.nan if isinstance(score, str) else float(score) for score in scores],
-        [score if isinstance(score, str) else "scored" for score in scores],
+        [NOT_RUN if score == UNREACHED else score if isinstance(score, str) else "scored" for score in scores],
+        failed=[float(score == UNREACHED) for score in scores] if UNREACHED in scores else None,
         **made,
     )
 

@@ -87,6 +87,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "status no text": (row(statuses={"polite": 5}), "'statuses' of row 1 holds something else, expected an object"),
     "status of another": (row(statuses={"x": "error"}), "'statuses' of row 1 holds 'x'"),
     "status against score": (row(statuses={"polite": "error"}), "is a number, but its status is 'error'"),
+    "all failed": (row(failed={"polite": 1}), "'failed' of 'polite' of row 1 is no share from 0 to 1"),
     "share of failures": (row(failed={"polite": 2}), "'failed' of 'polite' of row 1 is no share from 0 to 1"),
     "format a flag": (put("format", value=True), "'format' is true or false, expected a number"),
     "format of later": (put("format", value=2), "has format 2, but this version of haystack-eval-ext reads 1"),

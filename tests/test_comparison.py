@@ -331,6 +331,10 @@ def test_bad_options_are_named(options: dict[str, Any], message: str) -> None:
         (lambda: run(["broken"]), "statuses of 'm' in run 'run' must be among .*, but hold 'broken'"),
         (lambda: ScoredRun("run", ["a"], {"m": MetricRows([1.0], [])}), "statuses of 'm' must have one value"),
         (
+            lambda: ScoredRun("run", ["a", "b"], {"m": MetricRows([1.0, 0.5], ["scored", "error"])}),
+            "scores of 'm' in run 'run' must be NaN where the status is 'error', but row 1 has a number",
+        ),
+        (
             lambda: ScoredRun("run", ["a"], {"m": MetricRows([1.0], ["scored"], failed=[2.0])}),
             "failed of 'm' in run 'run' must be shares from 0 to 1",
         ),

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Conditions as users write them, the three outcomes at their edges, outages, exit codes and the table."""
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_eval_ext.runs.comparison import MetricRows, ScoredRun, compare
+from haystack_eval_ext.runs.comparison import MetricRows, ScoredRun, compare, metric_side
 from haystack_eval_ext.runs.gate import (
     Condition,
     GateResult,
@@ -20,7 +21,7 @@ from haystack_eval_ext.runs.gate import (
     parse_condition,
 )
 from haystack_eval_ext.runs.statistics import mean_interval, paired_difference, rows_to_decide, wilson_interval
-from scored_runs import ERROR, NOT_RUN, UNDEFINED, clusters_of, rows, run
+from scored_runs import ERROR, NOT_RUN, UNDEFINED, UNREACHED, clusters_of, rows, run
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,14 @@ def test_conditions_are_read(text: str, metric: str, relation: str, value: float
     condition = parse_condition(text)
     assert condition == Condition(metric, relation, value)  # type: ignore[arg-type]
     assert parse_condition(str(condition)) == condition
+
+
+@given(st.floats(0, allow_infinity=False), st.sampled_from(["<", "<=", ">", ">=", "drops", "rises"]))
+def test_a_condition_is_written_as_it_is_read(value: float, relation: Any) -> None:
+    condition = Condition("R@10", relation, value)
+    assert parse_condition(str(condition)) == condition
+    assert str(Condition("m", "<", 0.123456789)) == "m < 0.123456789"
+    assert str(Condition("m", "<", 1)) == "m < 1"
 
 
 @pytest.mark.parametrize(
@@ -218,6 +227,70 @@ def test_an_outage_does_not_pass_a_change() -> None:
     # A budget that ran out on one side only is the same.
     assert change(fine, fine[:-40] + [NOT_RUN] * 40, "m drops 0.02").outcome == "inconclusive"
     assert change(fine[:-40] + [NOT_RUN] * 40, fine[:-40] + [NOT_RUN] * 40, "m drops 0.02").outcome == "pass"
+
+
+def test_rows_behind_a_spent_budget_do_not_pass() -> None:
+    ended, left_out = [1.0] * 20 + [UNREACHED] * 280, [1.0] * 20 + [NOT_RUN] * 280
+    result = check(ended, "m < 0.8")
+    assert (result.outcome, result.failed, result.rows) == ("inconclusive", 280, 20)
+    assert result.reason.endswith("the scores of 280 rows that could not be judged could change that")
+    assert check(ended, "m < 0.8", by_mean=True).outcome == "inconclusive"
+    assert check(ended, "m < 0.8", tolerate_failed=0.94).outcome == "pass"
+    # Those that were not to be scored leave nothing open.
+    result = check(left_out, "m < 0.8")
+    assert (result.outcome, result.failed) == ("pass", 0)
+    assert result.reason.endswith("280 rows without a score were left out")
+    # Of a change too, whichever run it was.
+    fine, half = [1.0] * 300, [1.0] * 150 + [UNREACHED] * 150
+    for base, new, turn in ((fine, half, "drops"), (half, fine, "rises"), (half, half, "drops")):
+        result = change(base, new, f"m {turn} 0.02")
+        assert (result.outcome, result.failed) == ("inconclusive", 150)
+    side = metric_side(rows(half))
+    assert (side.failed, side.not_run) == (0, 150)
+
+
+def test_a_mean_in_a_comparison_is_that_of_the_new_run_alone() -> None:
+    # The base run's outage hides the half that is wrong.
+    base, new = [1.0] * 150 + [ERROR] * 150, [1.0] * 150 + [0.0] * 150
+    result = change(base, new, "m < 0.9")
+    assert result == check(new, "m < 0.9")
+    assert (result.outcome, result.value, result.rows, result.failed) == ("fail", 0.5, 300, 0)
+    # Rows that failed in the new run bound it, those of the base run do not.
+    assert change([1.0] * 300, [1.0] * 290 + [ERROR] * 10, "m < 0.95") == check([1.0] * 290 + [ERROR] * 10, "m < 0.95")
+    # Of the shared rows those that take part.
+    joined = compare(run(base), run(new[100:200], ids=[f"q{row}" for row in range(100, 200)]), common=True, resamples=0)
+    result = check_comparison(joined, ["m < 0.9"])[0]
+    assert (result.value, result.rows) == (0.5, 100)
+    # The comparison's own mean stays that of the pairs.
+    assert joined.metrics["m"].new.estimate.mean == 1.0
+
+
+def test_a_touched_row_does_not_pass_where_unchanged_ones_do_not() -> None:
+    touched = [1.0] * 39 + [0.999]
+    for new in ([1.0] * 40, touched):
+        result = change([1.0] * 40, new, "m drops 0.02")
+        assert result.outcome == "inconclusive"
+        assert re.search("without a change about 13[78] would pass", result.reason)
+    assert change([1.0] * 138, [1.0] * 99 + touched[1:], "m drops 0.02").outcome == "pass"
+    # Clusters are the units here too, and both directions count.
+    clusters = clusters_of(300, 30)
+    new = [1.0] * 299 + [0.999]
+    comparison = compare(run([1.0] * 300, clusters=clusters), run(new, clusters=clusters), resamples=0)
+    results = check_comparison(comparison, ["m drops 0.1", "m rises 0.1", "m drops 0.3"])
+    assert [result.outcome for result in results] == ["inconclusive", "inconclusive", "pass"]
+    # By the mean alone it is the mean alone.
+    assert change([1.0] * 40, touched, "m drops 0.02", by_mean=True).outcome == "pass"
+
+
+def test_unchanged_scores_beyond_0_to_1_pass_once_there_are_as_many_as_the_reason_says() -> None:
+    assert change([0.9] * 299 + [-0.01], [0.9] * 299 + [-0.01], "m drops 0.02").outcome == "pass"
+    percent = [float(row % 101) for row in range(1400)]
+    result = change(percent[:300], percent[:300], "m drops 0.2")
+    assert result.outcome == "inconclusive"
+    # z sqrt(2) 100 / .2 = 1385.9
+    assert result.rows_needed == 1385
+    assert result.reason.endswith("300 questions are too few: about 1385 like these would decide")
+    assert change(percent[:1385], percent[:1385], "m drops 0.2").outcome == "pass"
 
 
 @pytest.mark.parametrize(

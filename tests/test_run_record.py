@@ -9,6 +9,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -205,6 +206,37 @@ def test_whatever_a_row_holds_comes_back(drawn: list[tuple[Any, ...]]) -> None:
     assert [row["question"] for row in again.dataset().rows] == [text for _, text, *_ in drawn]
     assert repr(baseline.scored()) == repr(run.scored())
     assert len(list(csv.reader(io.StringIO(run.to_csv(), newline="")))) == len(drawn) + 1
+
+
+def test_rows_behind_a_spent_budget_are_told_from_rows_left_out(tmp_path: Path) -> None:
+    whole = judged([1.0] * 300)
+    metric = whole.metrics["polite"]
+    scores, statuses = [1.0] * 20 + [math.nan] * 280, ["scored"] * 20 + ["not_run"] * 280
+    reason = f"{SECRET}: the budget of 20 calls was spent"
+    for why, outcome, failed in ((reason, "inconclusive", 280), (None, "pass", 0)):
+        reasons = [None] * 20 + [why] * 280
+        ended = replace(whole, metrics={"polite": replace(metric, scores=scores, statuses=statuses, errors=reasons)})
+        ended.save(tmp_path / "run", replace=True)
+        ended.save(tmp_path / "bare", texts=False, replace=True)
+        ended.baseline(tmp_path / "b.json")
+        EvaluationRun.load(tmp_path / "b.json").baseline(tmp_path / "again.json")
+        assert SECRET not in contents(tmp_path / "bare") + (tmp_path / "b.json").read_text("utf-8")
+        for kept in (ended, *(EvaluationRun.load(tmp_path / name) for name in ("run", "bare", "b.json", "again.json"))):
+            result = api.check(kept, ["polite < 0.5"])[0]
+            assert (result.outcome, result.failed) == (outcome, failed)
+            result = api.check(api.compare(kept, whole), ["polite rises 0.02"])[0]
+            assert result.failed == 280
+
+
+def test_of_several_answers_those_that_were_not_to_be_scored_did_not_fail() -> None:
+    run = asked(None, repeats=3)
+    metric = run.metrics["exact"]
+    statuses, scores, errors = list(metric.statuses), list(metric.scores), list(metric.errors)
+    for place, why in ((0, None), (1, "the budget was spent")):
+        statuses[place], scores[place], errors[place] = "not_run", math.nan, why
+    changed = replace(run, metrics={"exact": replace(metric, scores=scores, statuses=statuses, errors=errors)})
+    # Question 2 fails always.
+    assert changed.scored().metrics["exact"].failed == [0, pytest.approx(1 / 3), 1, 0, 0, 0]
 
 
 def test_an_infinite_score_is_refused() -> None:

@@ -8,13 +8,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext.runs._lines import kind_of
-from haystack_eval_ext.runs._scored import OF_FAILED, STATUSES
+from haystack_eval_ext.runs._scored import NO_NUMBER, OF_FAILED, STATUSES
 from haystack_eval_ext.runs._spread import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-
-_NO_NUMBER = ("error", "not_run")
 
 
 def wrong_in_baseline(head: Mapping[str, Any], rows: Any) -> str | None:
@@ -72,10 +70,12 @@ def _row_faults(row: Any, of: str, metrics: Mapping[str, Any], known: dict[str, 
             yield f"the status of '{name}'{of} is none of {', '.join(STATUSES)}"
         if status == "scored" and score is None:
             yield f"the score of '{name}'{of} is null, but its status says that there is one"
-        if status in _NO_NUMBER and score is not None:
+        if status in NO_NUMBER and score is not None:
             yield f"the score of '{name}'{of} is a number, but its status is '{status}'"
     for name, share in failed.items():
-        if not (_number(share) and 0 <= share < 1):
+        # All of them: one that was to be scored and was not reached. Where all failed, the status says so.
+        most = 1.0 if statuses.get(name) == "not_run" else math.nextafter(1.0, 0.0)
+        if not (_number(share) and 0 <= share <= most):
             yield f"'{OF_FAILED}' of '{name}'{of} is no share from 0 to 1"
 
 

@@ -63,7 +63,8 @@ class Condition:
 
     def __str__(self) -> str:
         """Give the condition as it is written."""
-        return f"{self.metric} {self.relation} {self.value:g}"
+        short = f"{self.value:g}"
+        return f"{self.metric} {self.relation} {short if float(short) == self.value else repr(float(self.value))}"
 
 
 def parse_condition(text: str) -> Condition:

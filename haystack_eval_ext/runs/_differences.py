@@ -25,7 +25,7 @@ from haystack_eval_ext.runs._spread import (
     rows_of,
     t_tails,
 )
-from haystack_eval_ext.runs._ties import Reach, alike_interval, all_alike, are_most, common_value, tied_interval
+from haystack_eval_ext.runs._ties import ALIKE, Reach, alike_interval, all_alike, are_most, common_value, tied_interval
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -58,6 +58,9 @@ class Difference:
     :param effect_size: d_z: the mean of the differences over their standard deviation; None if they are all equal.
     :param design_effect: How many times larger clusters make the variance of the mean; None without clusters.
     :param largest_change: 1 for scores from 0 to 1, else the largest change seen; None for other unpaired scores.
+    :param cautious: What a gate passes by beside the interval: at least as wide as that of scores that did not change,
+        for a row that loses everything may not have been seen yet, however little the others move. None but for paired
+        scores from 0 to 1.
     :param wins: Rows where the new score is higher.
     :param ties: Rows with equal scores.
     :param losses: Rows where the new score is lower.
@@ -77,6 +80,7 @@ class Difference:
     mcnemar_p: float | None = None
     effect_size: float | None = None
     design_effect: float | None = None
+    cautious: Interval | None = None
     wins: int | None = None
     ties: int | None = None
     losses: int | None = None
@@ -167,6 +171,7 @@ def paired_difference(
         design_effect=(units.standard_error / single) ** 2
         if units.clustered and single and units.standard_error
         else None,
+        cautious=_cautious(units, interval, confidence) if bounded else None,
         wins=wins,
         ties=rows - wins - losses,
         losses=losses,
@@ -233,6 +238,15 @@ def _t_p(units: Units) -> float | None:
     if not error:
         return None if units.mean else 1.0
     return t_tails(units.mean / error, len(units.sums) - 1)
+
+
+def _cautious(units: Units, interval: Interval | None, confidence: float) -> Interval | None:
+    """The interval as if a row had changed by everything either way."""
+    # Rows that are all alike have an interval that allows for more than that.
+    if interval is None or interval.method == ALIKE:
+        return interval
+    found, _ = tied_interval(units, 0.0, 1.0, confidence, least=1.0)
+    return Interval(max(found.low, -1.0), min(found.high, 1.0), found.method)
 
 
 def _paired_interval(

@@ -55,7 +55,8 @@ class MetricSide:
     :param undefined: Rows that the definition gives no number for; they count as 0 or have no score.
     :param failed: Rows that could not be judged; of rows with several answers also those where some could not.
     :param not_run: Rows that were not to be scored, or were not reached.
-    :param bounds: Where the mean would lie if the failed rows had been judged; None without a score.
+    :param bounds: Where the mean would lie if the rows that failed or were not reached had been judged; None without a
+        score.
     :param only_here_undefined: Rows that are undefined in this run and have a score in the other one.
     """
 
@@ -77,6 +78,7 @@ class MetricComparison:
     :param lower_is_better: True if a higher score is worse.
     :param base: The base run.
     :param new: The new run.
+    :param new_alone: The new run over all the rows that take part and have a score there, as if there were no base run.
     :param difference: New minus base, with its interval and tests.
     :param p_adjusted: The p-value after Holm's correction over all metrics (in slices: over all slices and metrics).
     :param minimal_detectable: The smallest true difference that these rows would most likely have shown.
@@ -92,6 +94,7 @@ class MetricComparison:
     lower_is_better: bool
     base: MetricSide
     new: MetricSide
+    new_alone: MetricSide
     difference: Difference
     p_adjusted: float | None
     minimal_detectable: float | None
@@ -166,6 +169,7 @@ def compare_metric(
         lower_is_better=better < 0,
         base=measured.base,
         new=measured.new,
+        new_alone=measured.new_alone,
         difference=difference,
         p_adjusted=None,
         minimal_detectable=detectable(difference, **odds),
@@ -180,6 +184,7 @@ def compare_metric(
 class _Measured(NamedTuple):
     base: MetricSide
     new: MetricSide
+    new_alone: MetricSide
     difference: Difference
     bounds: Bounds | None
     changes: list[RowChange]
@@ -225,7 +230,8 @@ def _paired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settin
         for row, before, after in zip(rows.base, one.values.tolist(), two.values.tolist(), strict=True)
         if has_number(before) and has_number(after) and not math.isclose(before, after, rel_tol=ROUNDING)
     ]
-    return _Measured(sides[0], sides[1], difference, _paired_bounds(one, two, difference), changes)
+    alone = _side(two, two.values, rows.clusters, settings.confidence)
+    return _Measured(sides[0], sides[1], alone, difference, _paired_bounds(one, two, difference), changes)
 
 
 def _unpaired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settings: Settings) -> _Measured:
@@ -238,7 +244,7 @@ def _unpaired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, sett
         confidence=settings.confidence,
     )
     sides = [_side(column, column.values, column.clusters, settings.confidence) for column in (one, two)]
-    return _Measured(sides[0], sides[1], difference, _unpaired_bounds(*sides), [])
+    return _Measured(sides[0], sides[1], sides[1], difference, _unpaired_bounds(*sides), [])
 
 
 def metric_side(
@@ -267,7 +273,10 @@ def _side(
     """Estimate a column by those of its scores that count; the others are NaN."""
     undefined, not_run = (column.statuses.count(status) for status in ("undefined", "not_run"))
     estimate = mean_interval(scored, clusters=clusters, confidence=confidence)
-    failed = int(np.count_nonzero(column.failed))
+    # Rows that were not reached count among those not run, though they leave as much open.
+    failed = sum(
+        share > 0 and status != "not_run" for share, status in zip(column.failed, column.statuses, strict=True)
+    )
     bounds = mean_bounds(scored, column.failed)
     return MetricSide(estimate, len(scored), undefined, failed, not_run, bounds, only_here_undefined)
 
@@ -319,12 +328,12 @@ def _cells(column: _Column) -> Iterator[_Cell]:
 
 def _could_have_paired(before: _Cell, after: _Cell) -> bool:
     """Whether two rows are no pair only because of a failure."""
-    without = [cell.status for cell in (before, after) if not has_number(cell.score)]
+    cells = [cell for cell in (before, after) if not has_number(cell.score)]
     # An undefined row has no partner, whatever the judge had said of it.
-    if "undefined" in without:
+    if any(cell.status == "undefined" for cell in cells):
         return False
-    # A row that was judged in one run and not reached in the other is as unknown as one that failed.
-    return "error" in without or [before.status, after.status].count("not_run") == 1
+    # A row that was judged in one run and not run in the other is as unknown as one that failed.
+    return any(cell.failed for cell in cells) or [before.status, after.status].count("not_run") == 1
 
 
 def _undefined_alone(one: _Cell, other: _Cell) -> bool:

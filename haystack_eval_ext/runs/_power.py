@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _NORMAL = frozenset(("Wilson", "Bonett-Price", "Clopper-Pearson"))
 # From so many units on t is normal.
 _LARGE = 1_000_000
+# More questions than there are: what they would be does not matter, and they must not overflow.
+_ALL = 10**15
 
 
 def minimal_detectable_difference(
@@ -152,6 +154,46 @@ def rows_to_decide(
     more = max(drop * ((difference.largest_change or 0.0) - drop), 0.0) * (difference.design_effect or 1.0)
     unit_rows = rows_per_unit(difference.interval, difference.rows, difference.clusters)
     return rows_needed(now + more, margin, confidence=confidence, power=power, unit_rows=unit_rows)
+
+
+def rows_to_pass(difference: Difference, margin: float, *, confidence: float = 0.95, power: float = 0.9) -> int | None:
+    """
+    Give the number of questions at which no change passes.
+
+    Scores from 0 to 1 also take as many as scores that do not move at all: of a gate's cautious interval n rows make
+    `z_{α/2} √(n Var + 2) / (n + 2)`.
+
+    :param difference: A difference that was measured.
+    :param margin: The drop that matters.
+    :param confidence: 0.95 for 95 % intervals.
+    :param power: The chance to pass.
+    :returns: The number of rows; None if the margin is 0, or there is no variance to plan with.
+    :raises ValueError: If a parameter is out of its range.
+    """
+    variance = difference.row_variance
+    if variance is None:
+        return None
+    size = rows_per_unit(difference.interval, difference.rows, difference.clusters)
+    needed = rows_needed(variance, margin, confidence=confidence, power=power, unit_rows=size)
+    if needed is None or difference.cautious is None or difference.cautious[:2] == (difference.interval or ())[:2]:
+        return needed
+    if needed > _ALL:
+        return needed
+    cluster = difference.rows / (difference.clusters or difference.rows)
+
+    def enough(rows: int) -> bool:
+        freedom = None if difference.clusters is None else max(rows / cluster - 1, 1.0)
+        two_sided, one_sided = _quantiles(confidence, power, freedom)
+        root = two_sided * math.sqrt(rows * variance + 2 * cluster**2)
+        return root + one_sided * math.sqrt(rows * variance) <= (rows + 2 * cluster) * margin
+
+    few, many = needed - 1, needed
+    while not enough(many):
+        few, many = many, 2 * many
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if enough(middle) else (middle, many)
+    return many
 
 
 def rows_per_unit(interval: Interval | None, rows: int, clusters: int | None) -> float | None:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STATUSES = ("scored", "undefined", "error", "not_run")
-# Of a baseline's row: by metric the share of the question's answers that failed.
+NO_NUMBER = ("error", "not_run")
+# Of a baseline's row: by metric the share of the question's answers that failed or were not reached.
 OF_FAILED = "failed"
 _SHOWN = 3
 
@@ -37,8 +38,9 @@ class MetricRows:
     :param judge: The judge model as its replies name it; None for metrics without one.
     :param prompt_versions: The version of each prompt.
     :param lower_is_better: True if a higher score is worse; None if that is unknown.
-    :param failed: One a row: the share of its answers that failed, where the score is the mean of several; None if a
-        row has one answer each.
+    :param failed: One a row: the share of its answers that failed, where the score is the mean of several. In a row
+        "not_run" above 0 where it was to be scored and was not reached (the budget was spent), 0 where it was not to
+        be. None if no row is either.
     """
 
     scores: Sequence[float]
@@ -63,8 +65,8 @@ class ScoredRun:
     :param question_fingerprint: What tells whether two runs had the same questions, in any order; None if unknown.
     :param label_fingerprint: The same of their labels.
     :param row_fingerprints: The same of each row's question and labels: what `common=True` goes by.
-    :raises ValueError: If columns differ in length, an id comes twice, a score is infinite, a status is unknown, or a
-        share of failed answers is none.
+    :raises ValueError: If columns differ in length, an id comes twice, a score is infinite, a status is unknown or
+        "error" or "not_run" beside a number, or a share of failed answers is none.
     """
 
     name: str
@@ -96,6 +98,13 @@ class ScoredRun:
             if unknown:
                 msg = f"statuses of '{name}' in {whose} must be among {sorted(STATUSES)}, but hold {some(unknown)}."
                 raise ValueError(msg)
+            for row, (score, status) in enumerate(zip(metric.scores, metric.statuses, strict=True)):
+                if status in NO_NUMBER and has_number(score):
+                    msg = (
+                        f"scores of '{name}' in {whose} must be NaN where the status is '{status}', but row {row} has "
+                        "a number."
+                    )
+                    raise ValueError(msg)
             if metric.failed is not None:
                 check_length(f"failed of '{name}'", len(metric.failed), whose, rows)
                 if not all(0 <= share <= 1 for share in metric.failed):
@@ -133,11 +142,13 @@ def score_range(*columns: NDArray[np.float64]) -> tuple[float, float] | None:
 
 
 def failed_shares(metric: MetricRows) -> NDArray[np.float64]:
-    """Give the share of each row that failed: all of a row without a score, else that of its answers."""
+    """
+    Give the share of each row that failed or was not reached: all of a row without a score, else that of its answers.
+    """
     given = metric.failed if metric.failed is not None else [0.0] * len(metric.scores)
     return np.array(
         [
-            share if has_number(score) else float(status == "error")
+            share if has_number(score) else float(status == "error" or (status == "not_run" and share > 0))
             for share, score, status in zip(given, metric.scores, metric.statuses, strict=True)
         ],
         dtype=np.float64,
@@ -145,34 +156,48 @@ def failed_shares(metric: MetricRows) -> NDArray[np.float64]:
 
 
 def failed_answers(
-    name: str, statuses: Sequence[str], answers: Sequence[Sequence[int]], rows: Sequence[Mapping[str, Any]]
+    name: str,
+    statuses: Sequence[str],
+    errors: Sequence[str | None],
+    answers: Sequence[Sequence[int]],
+    rows: Sequence[Mapping[str, Any]],
 ) -> list[float]:
     """
     Give the share of each question's answers that failed or were not reached.
 
     :param name: The metric.
     :param statuses: Its statuses, one for each answer.
+    :param errors: Why it could not be judged. An answer that was not to be scored is "not_run" without a reason.
     :param answers: By question the places of its answers.
     :param rows: The first row of each question; that of a baseline, which has no single answers, holds the share.
     :returns: The shares, one for each question.
     """
     return [
         (row.get(OF_FAILED) or {}).get(name)
-        or sum(statuses[place] in ("error", "not_run") for place in places) / len(places)
+        or sum(
+            statuses[place] == "error" or (statuses[place] == "not_run" and errors[place] is not None)
+            for place in places
+        )
+        / len(places)
         for places, row in zip(answers, rows, strict=True)
     ]
 
 
 def failed_in_part(run: ScoredRun, row: int) -> dict[str, dict[str, float]]:
     """
-    Give what a baseline's row says of answers that failed.
+    Give what a baseline's row says of answers that failed or were not reached.
 
     :param run: The run.
     :param row: The number of the row.
-    :returns: By metric the share of the question's answers that failed, for those where some did not; else nothing.
+    :returns: By metric the share of the question's answers that failed, for those where the status does not say it:
+        some did not fail, or none was reached that was to be scored; else nothing.
     """
     shares = {name: metric.failed[row] for name, metric in run.metrics.items() if metric.failed is not None}
-    partly = {name: share for name, share in shares.items() if share and has_number(run.metrics[name].scores[row])}
+    partly = {
+        name: share
+        for name, share in shares.items()
+        if share and (has_number(run.metrics[name].scores[row]) or run.metrics[name].statuses[row] == "not_run")
+    }
     return {OF_FAILED: partly} if partly else {}
 
 

@@ -99,7 +99,7 @@ def units_if_alike(units: int, side: float, distance: float, confidence: float) 
 
 
 def tied_interval(
-    units: Units, centre: float, scale: float, confidence: float, *, unseen: float = 0.0
+    units: Units, centre: float, scale: float, confidence: float, *, unseen: float = 0.0, least: float = 0.0
 ) -> tuple[Interval, float]:
     """
     Give the interval of a mean where most units have the same value.
@@ -112,12 +112,13 @@ def tied_interval(
     :param scale: The size of the numbers that the values were made of, for rounding.
     :param confidence: 0.95 for 95 %.
     :param unseen: How far a row could lie from the value, where none does.
+    :param least: How far the two lie from the value at least, however near the farthest that was seen.
     :returns: The interval, and the standard error behind it.
     """
     count, size = len(units.sums), units.rows / len(units.sums)
     away = units.sums - centre * units.sizes
     away[np.abs(away) <= ROUNDING * scale * units.sizes] = 0.0
-    farthest = float(np.abs(away).max()) or unseen * size
+    farthest = max(float(np.abs(away).max()) or unseen * size, least * size)
     sums = np.concatenate([away, [farthest, -farthest]])
     sizes = np.concatenate([units.sizes, [size, size]])
     rows = float(sizes.sum())

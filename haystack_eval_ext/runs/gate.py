@@ -11,10 +11,12 @@ A verdict for CI: fail on evidence of a regression, pass on evidence of none, in
 | `M < 0.8`, `M <= 0.8` | the upper limit of the mean lies below 0.8 | the lower limit lies above 0.8 |
 | `M > 0.1`, `M >= 0.1` | the lower limit lies above 0.1 | the upper limit lies below 0.1 |
 
+A change of scores from 0 to 1 passes only if there are also enough rows for scores that do not change at all.
 A mean's limit on the number itself belongs to the side that the condition names: `<=` fails there, `<` passes. Rows
-that failed (a judge outage) leave the outcome open if it could be another one had they been judged, whatever their
-scores; of a row with several answers the share that failed. So do rows that have a score in one of two runs and are
-undefined in the other: nothing tells what changed there.
+that failed (a judge outage) or were not reached (a spent budget) leave the outcome open if it could be another one had
+they been judged, whatever their scores; of a row with several answers the share that failed. So do rows that have a
+score in one of two runs and are undefined in the other: nothing tells what changed there. A mean is that of the new run
+alone, whatever the base run lacks.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from haystack_eval_ext.runs._conditions import Condition, parse_condition
 from haystack_eval_ext.runs._metric_comparison import metric_side
-from haystack_eval_ext.runs._power import in_clusters, rows_needed, rows_per_unit, rows_to_decide
+from haystack_eval_ext.runs._power import in_clusters, rows_needed, rows_per_unit, rows_to_decide, rows_to_pass
 from haystack_eval_ext.runs._run_exports import shown, shown_interval, table_line
 from haystack_eval_ext.runs._scored import counted, nearest
-from haystack_eval_ext.runs._spread import check_confidence
+from haystack_eval_ext.runs._spread import check_confidence, normal_quantile
 from haystack_eval_ext.runs._ties import ALIKE, units_if_alike
 
 if TYPE_CHECKING:
@@ -97,6 +99,7 @@ class _Evidence:
 
     value: float | None
     interval: Interval | None
+    cautious: Interval | None
     rows: int
     clusters: int | None
     left_out: int
@@ -185,7 +188,8 @@ def check_comparison(
     tolerate_failed: float = 0.0,
 ) -> list[GateResult]:
     """
-    Check the changes between two runs; a condition on a mean is checked on the new run's compared rows.
+    Check the changes between two runs; a condition on a mean is checked as in the new run alone: on all of
+    its rows that take part, whether or not the base run has a score there.
 
     :param comparison: The comparison, with its confidence and power.
     :param conditions: What fails it, such as `"ranking.R@10 drops 0.02"`.
@@ -202,7 +206,9 @@ def check_comparison(
         _check_metric(condition, comparison.metrics)
         metric = comparison.metrics[condition.metric]
         check = (
-            _check_change(condition, metric, how) if condition.is_change else _check_level(condition, metric.new, how)
+            _check_change(condition, metric, how)
+            if condition.is_change
+            else _check_level(condition, metric.new_alone, how)
         )
         results.append(check)
     return results
@@ -296,6 +302,7 @@ def _check_level(condition: Condition, side: MetricSide, how: _How) -> GateResul
     evidence = _Evidence(
         estimate.mean,
         estimate.interval,
+        None,
         estimate.rows,
         estimate.clusters,
         estimate.left_out,
@@ -332,6 +339,7 @@ def _check_change(condition: Condition, metric: MetricComparison, how: _How) -> 
     evidence = _Evidence(
         difference.mean,
         difference.interval,
+        difference.cautious,
         difference.rows,
         difference.clusters,
         difference.left_out,
@@ -345,14 +353,20 @@ def _check_change(condition: Condition, metric: MetricComparison, how: _How) -> 
     elif variance and difference.mean is not None and difference.interval is not None:
         odds = {"confidence": evidence.confidence, "power": evidence.power}
         needed = rows_to_decide(difference, condition.value, **odds)
-        unit_rows = rows_per_unit(difference.interval, difference.rows, difference.clusters)
-        passing = rows_needed(variance, condition.value, unit_rows=unit_rows, **odds)
-        if condition.value and difference.ties == difference.rows:
+        unchanged = difference.ties == difference.rows
+        passing = rows_to_pass(difference, condition.value, **odds)
+        if condition.value and unchanged:
             # As long as no score changes, the limits shrink with the rows, not with their root.
             shrunk = (difference.rows + 2) * difference.interval.high / condition.value
             passing = int(shrunk) if math.isfinite(shrunk) else None
-        if needed is None or needed <= difference.rows:
+        if unchanged and (needed is None or needed <= difference.rows):
+            needed = passing
+        elif needed is None or needed <= difference.rows:
             # The change lies near the margin itself, which takes more to tell apart than no change at all.
+            unit_rows = rows_per_unit(difference.interval, difference.rows, difference.clusters)
+            if difference.cautious:
+                half = (difference.cautious.high - difference.cautious.low) / 2
+                variance = max(variance, difference.rows * (half / normal_quantile(evidence.confidence)) ** 2)
             needed = rows_needed(variance, difference.mean - condition.limit, unit_rows=unit_rows, **odds)
         else:
             turn = condition.relation.removesuffix("s")
@@ -456,8 +470,20 @@ def _outcome(condition: Condition, evidence: _Evidence, *, with_failed: bool = F
     interval = evidence.interval
     if evidence.value is None or (interval is None and not evidence.by_mean):
         return "inconclusive"
-    low, high = (evidence.value, evidence.value) if evidence.by_mean or interval is None else interval[:2]
-    if with_failed and evidence.bounds and evidence.too_many_unknown:
+    if evidence.by_mean or interval is None:
+        return _outcome_within(condition, evidence, evidence.value, evidence.value, with_failed=with_failed)
+    outcome = _outcome_within(condition, evidence, interval.low, interval.high, with_failed=with_failed)
+    if outcome != "pass" or evidence.cautious is None:
+        return outcome
+    low, high = evidence.cautious[:2]
+    cautious = _outcome_within(condition, evidence, low, high, with_failed=with_failed)
+    return outcome if cautious == "pass" else "inconclusive"
+
+
+def _outcome_within(
+    condition: Condition, evidence: _Evidence, low: float, high: float, *, with_failed: bool
+) -> Outcome:
+    if with_failed and evidence.value is not None and evidence.bounds and evidence.too_many_unknown:
         low += evidence.bounds.lowest - evidence.value
         high += evidence.bounds.highest - evidence.value
     if condition.is_change and not evidence.by_mean and (condition.is_at(low) or condition.is_at(high)):

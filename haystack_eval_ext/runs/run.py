@@ -44,6 +44,7 @@ __all__ = ["EvaluationRun", "RunFileError", "RunMetric", "load_run"]
 # What a baseline needs to say of a run beside its scores.
 _OF_BASELINE = ("format", "created", "name", "data", "settings", "versions", "metrics")
 _OF_ROW = ("fingerprint", "cluster", "tags")
+_NO_REASON = "the reason was not kept"
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,9 @@ class EvaluationRun:
                     None if (judge := self.metrics[name].info.judge) is None else judge.name,
                     self.metrics[name].info.prompts,
                     self.metrics[name].info.lower_is_better,
-                    failed_answers(name, self.metrics[name].statuses, self._answers_of_questions, rows),
+                    failed_answers(
+                        name, self.metrics[name].statuses, self.metrics[name].errors, self._answers_of_questions, rows
+                    ),
                 )
                 for name, found in self.questions.items()
             },
@@ -195,7 +198,7 @@ class EvaluationRun:
         """
         # What a diagnosis says is ids and scores.
         bare = {"texts": False, "pipelines": {}, "warnings": [], "never_retrieved": {}}
-        metrics = {name: replace(metric, errors=[None] * len(self.rows)) for name, metric in self.metrics.items()}
+        metrics = {name: replace(metric, errors=_without_reasons(metric)) for name, metric in self.metrics.items()}
         return EvaluationRun({**self.manifest, **bare}, list(map(without_texts, self.rows)), metrics)
 
     def save(self, folder: FilePath, *, texts: bool = True, replace: bool = False) -> None:
@@ -327,6 +330,14 @@ def load_run(path: FilePath | EvaluationRun) -> EvaluationRun:
 def _told(info: MetricInfo) -> dict[str, Any]:
     """What must be equal in two runs; a class of the same name elsewhere is another metric."""
     return {"type": info.type, **info.parameters}
+
+
+def _without_reasons(metric: RunMetric) -> list[str | None]:
+    """That there was a reason tells a row that was not reached from one that was not to be scored."""
+    return [
+        _NO_REASON if status == "not_run" and error is not None else None
+        for status, error in zip(metric.statuses, metric.errors, strict=True)
+    ]
 
 
 def _averaged(metric: RunMetric, numbers: list[int]) -> tuple[float, str]:
