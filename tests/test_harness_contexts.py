@@ -284,7 +284,7 @@ def both() -> dict[str, Any]:
     return recall() | {"f1": AnswerTokenF1Evaluator()}
 
 
-def test_a_function_without_documents_is_refused_after_its_first_answer() -> None:
+def test_a_function_without_documents_is_refused_after_its_first_answers() -> None:
     asked: list[str] = []
 
     def answer(question: str) -> dict[str, Any]:
@@ -295,13 +295,13 @@ def test_a_function_without_documents_is_refused_after_its_first_answer() -> Non
         asked.clear()
         with pytest.raises(TargetError, match=r"gave no documents, which the evaluation needs.*with \[\] where"):
             api.run_rag(evaluators, dataset(20), answer, progress=False, concurrency=1)
-        assert len(asked) == 1
+        assert len(asked) == 3
     run = api.run_rag({"f1": AnswerTokenF1Evaluator()}, dataset(4), answer, progress=False)
     assert run.metrics["f1"].statuses == ["scored"] * 4
     assert [(row["documents"], row["contexts"]) for row in run.rows] == [(None, None)] * 4
 
 
-def test_a_function_without_answers_is_refused_after_its_first() -> None:
+def test_a_function_without_answers_is_refused_after_its_first_rows() -> None:
     asked: list[str] = []
 
     def search(question: str) -> dict[str, Any]:
@@ -310,7 +310,7 @@ def test_a_function_without_answers_is_refused_after_its_first() -> None:
 
     with pytest.raises(TargetError, match="gave no answer, which the evaluation needs"):
         api.run_rag(both(), dataset(20), search, progress=False, concurrency=1)
-    assert len(asked) == 1
+    assert len(asked) == 3
     assert api.run_rag(recall(), dataset(4), search, progress=False).scores == {"recall": 0.25}
 
 

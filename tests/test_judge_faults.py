@@ -558,7 +558,7 @@ def test_a_refusal_in_words_is_not_asked_on(replies: list[str | None], outcome: 
 @pytest.mark.parametrize(
     ("attempts", "sizes", "error"),
     [
-        (1, [4], "ConnectionError in 1 attempts"),
+        (1, [4], "ConnectionError in 1 attempt"),
         (2, [4, 4, 3, 3], "the judge passed over 2 of 4 statements in 2 rounds"),
         (3, [4, 4, 3, 3, 2, 2], "the judge passed over 1 of 4 statements in 3 rounds"),
         (4, [4, 4, 3, 3, 2, 2, 1, 1], None),

@@ -123,6 +123,7 @@ def test_a_broken_baseline_is_one_line(change: str, tmp_path: Path) -> None:
 
 
 Change = Callable[[dict[str, Any]], Any]
+ANOTHER_FORM = "another form|expected (an object|a text)"
 #: What changes a manifest or a row, and what of it is then named.
 MANIFESTS: dict[str, tuple[Change, str]] = {
     "no time": (lambda manifest: manifest.pop("created"), "'created'"),
@@ -132,12 +133,18 @@ MANIFESTS: dict[str, tuple[Change, str]] = {
     "no metrics": (lambda manifest: manifest.update(metrics={}), "'metrics'"),
     "texts": (lambda manifest: manifest.update(texts="yes"), "'texts'"),
     "fingerprint": (lambda manifest: manifest["data"].update(question_fingerprint=[1]), "'data'"),
-    "judge": (lambda manifest: manifest["metrics"]["exact"].update(judge=5), "another form"),
+    "judge": (
+        lambda manifest: manifest["metrics"]["exact"].update(judge=5),
+        ANOTHER_FORM,
+    ),
     "models": (
         lambda manifest: manifest["metrics"]["exact"].update(judge={"generator": "g", "model": [1], "models": 5}),
-        "another form",
+        ANOTHER_FORM,
     ),
-    "parameters": (lambda manifest: manifest["metrics"]["exact"].update(parameters=[["a", 1, 2]]), "another form"),
+    "parameters": (
+        lambda manifest: manifest["metrics"]["exact"].update(parameters=[["a", 1, 2]]),
+        ANOTHER_FORM,
+    ),
 }
 OF_RUNS: dict[str, tuple[Change, str]] = {
     "pipelines": (lambda manifest: manifest.update(pipelines=["x"]), "'pipelines'"),

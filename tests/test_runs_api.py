@@ -15,7 +15,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs.api import ComparisonError, EvaluationRun, RunFileError
-from haystack_eval_ext.runs.dataset import Dataset
+from haystack_eval_ext.runs.dataset import Dataset, DatasetError
 from haystack_eval_ext.runs.evaluation import EvaluationError, MetricScores, evaluate_pipeline
 from haystack_eval_ext.runs.making import make_run
 from kept_runs import SECRET, Generator, data, evaluators, judged, rows
@@ -74,8 +74,10 @@ def test_what_is_no_component_is_named() -> None:
 
 
 def test_wrong_data_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="data must be a Dataset"):
-        api.evaluate(evaluators(), cast(Any, [{"id": "q"}]))
+    with pytest.raises(TypeError, match="data must be a file, a list of rows, or a Dataset"):
+        api.evaluate(evaluators(), cast(Any, 3))
+    with pytest.raises(DatasetError, match=r"rows\[0\]: column 'id': true or false"):
+        api.evaluate(evaluators(), [{"id": True}])
     with pytest.raises(RunFileError, match="holds no run"):
         api.evaluate(evaluators(), tmp_path)
     with pytest.raises(EvaluationError, match="kept without texts"):

@@ -242,7 +242,7 @@ class Asker:
         return documents, _texts(given), stages
 
     def _refuse_lacking(self, outcome: _Outcome) -> None:
-        """Refuse an answer of a function that lacks what the evaluation needs."""
+        """Refuse first answers of a function that lack what the evaluation needs; later a metric alone lacks it."""
         lacking = [name for name in self._lacking if getattr(outcome, name) is None]
         if lacking:
             msg = (
@@ -251,6 +251,7 @@ class Asker:
                 "evaluators of it."
             )
             raise TargetError(msg)
+        self._lacking = frozenset()
 
     def _final(self, stages: dict[str, list[Document]]) -> list[Document] | None:
         """The documents that are evaluated; None if there is nothing that could give any."""
