@@ -22,23 +22,21 @@ alone, whatever the base run lacks.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from haystack_eval_ext.runs._conditions import Condition, parse_condition
+from haystack_eval_ext.runs._gate_outcome import Evidence, GateResult, How, Outcome, decide, is_alike, needed_if_alike
 from haystack_eval_ext.runs._metric_comparison import metric_side
-from haystack_eval_ext.runs._power import in_clusters, rows_needed, rows_per_unit, rows_to_decide, rows_to_pass
+from haystack_eval_ext.runs._power import rows_needed, rows_per_unit, rows_to_decide, rows_to_pass
 from haystack_eval_ext.runs._run_exports import shown, shown_interval, table_line
-from haystack_eval_ext.runs._scored import counted, nearest
+from haystack_eval_ext.runs._scored import nearest
 from haystack_eval_ext.runs._spread import check_confidence, normal_quantile
-from haystack_eval_ext.runs._ties import ALIKE, units_if_alike
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from haystack_eval_ext.runs._metric_comparison import MetricComparison, MetricSide
-    from haystack_eval_ext.runs._scored import Bounds, ScoredRun
-    from haystack_eval_ext.runs._spread import Interval
+    from haystack_eval_ext.runs._scored import ScoredRun
     from haystack_eval_ext.runs.comparison import Comparison
 
 __all__ = [
@@ -54,81 +52,7 @@ __all__ = [
     "parse_condition",
 ]
 
-Outcome = Literal["pass", "fail", "inconclusive"]
-
 _INCONCLUSIVE_CODES = {"pass": 0, "warn": 0, "fail": 3}
-
-
-@dataclass(frozen=True)
-class GateResult:
-    """
-    What a gate says of one condition.
-
-    :param condition: The condition.
-    :param outcome: "pass", "fail" or "inconclusive".
-    :param reason: Why, in one line.
-    :param value: The mean, or the change from base to new; None without a score.
-    :param interval: Its confidence interval; None if there is none.
-    :param rows: The rows behind it.
-    :param failed: The rows that could not be judged, wholly or in part.
-    :param rows_needed: About how many questions would decide, if more questions could.
-    """
-
-    condition: Condition
-    outcome: Outcome
-    reason: str
-    value: float | None
-    interval: Interval | None
-    rows: int
-    failed: int
-    rows_needed: int | None
-
-
-class _How(NamedTuple):
-    """How conditions are decided."""
-
-    confidence: float
-    power: float
-    by_mean: bool
-    tolerate_failed: float
-
-
-@dataclass(frozen=True)
-class _Evidence:
-    """What a condition is checked against."""
-
-    value: float | None
-    interval: Interval | None
-    cautious: Interval | None
-    rows: int
-    clusters: int | None
-    left_out: int
-    failed: int
-    bounds: Bounds | None
-    confidence: float
-    power: float
-    by_mean: bool
-    tolerate_failed: float
-
-    def like(self, count: int) -> str:
-        """So many questions, and as many clusters of the present size."""
-        return f"{count}{in_clusters(count, self.rows, self.clusters)}"
-
-    @property
-    def whole(self) -> int:
-        """The rows that failed as a whole, and so have no score."""
-        return self.failed - (self.bounds.partly if self.bounds else 0)
-
-    @property
-    def undefined(self) -> int:
-        """The rows that are undefined in one of two runs."""
-        return self.bounds.undefined if self.bounds else 0
-
-    @property
-    def too_many_unknown(self) -> bool:
-        """Whether more rows are unknown than may be taken for ones like the others."""
-        unknown = self.bounds.unknown if self.bounds else 0.0
-        return unknown > self.tolerate_failed * (self.rows + self.whole + self.undefined)
 
 
 def check_run(
@@ -176,7 +100,7 @@ def check_run(
             raise ValueError(msg)
         _check_metric(condition, run.metrics)
         side = metric_side(run.metrics[condition.metric], clusters=run.clusters, confidence=confidence)
-        results.append(_check_level(condition, side, _How(confidence, power, by_mean, tolerate_failed)))
+        results.append(_check_level(condition, side, How(confidence, power, by_mean, tolerate_failed)))
     return results
 
 
@@ -200,7 +124,7 @@ def check_comparison(
     :raises ValueError: If a condition names no metric that both runs have, or a parameter is out of its range.
     """
     _check(comparison.confidence, tolerate_failed)
-    how = _How(comparison.confidence, comparison.power, by_mean, tolerate_failed)
+    how = How(comparison.confidence, comparison.power, by_mean, tolerate_failed)
     results = []
     for condition in _parsed(conditions):
         _check_metric(condition, comparison.metrics)
@@ -297,9 +221,9 @@ def _check_metric(condition: Condition, known: Collection[str]) -> None:
         raise ValueError(msg)
 
 
-def _check_level(condition: Condition, side: MetricSide, how: _How) -> GateResult:
+def _check_level(condition: Condition, side: MetricSide, how: How) -> GateResult:
     estimate = side.estimate
-    evidence = _Evidence(
+    evidence = Evidence(
         estimate.mean,
         estimate.interval,
         None,
@@ -311,8 +235,8 @@ def _check_level(condition: Condition, side: MetricSide, how: _How) -> GateResul
         *how,
     )
     needed = None
-    if _alike(evidence):
-        needed = _needed_if_alike(condition, evidence)
+    if is_alike(evidence):
+        needed = needed_if_alike(condition, evidence)
     elif estimate.mean is not None and estimate.standard_error is not None:
         variance = estimate.rows * estimate.standard_error**2
         null = None
@@ -330,13 +254,13 @@ def _check_level(condition: Condition, side: MetricSide, how: _How) -> GateResul
             null_variance=null,
             unit_rows=rows_per_unit(estimate.interval, estimate.rows, estimate.clusters),
         )
-    return _decide(condition, evidence, needed)
+    return decide(condition, evidence, needed)
 
 
-def _check_change(condition: Condition, metric: MetricComparison, how: _How) -> GateResult:
+def _check_change(condition: Condition, metric: MetricComparison, how: How) -> GateResult:
     difference = metric.difference
     failed = metric.bounds.failed if metric.bounds else max(metric.base.failed, metric.new.failed)
-    evidence = _Evidence(
+    evidence = Evidence(
         difference.mean,
         difference.interval,
         difference.cautious,
@@ -348,8 +272,8 @@ def _check_change(condition: Condition, metric: MetricComparison, how: _How) -> 
         *how,
     )
     needed, plan, variance = None, "", difference.row_variance
-    if _alike(evidence):
-        needed = _needed_if_alike(condition, evidence)
+    if is_alike(evidence):
+        needed = needed_if_alike(condition, evidence)
     elif variance and difference.mean is not None and difference.interval is not None:
         odds = {"confidence": evidence.confidence, "power": evidence.power}
         needed = rows_to_decide(difference, condition.value, **odds)
@@ -373,129 +297,4 @@ def _check_change(condition: Condition, metric: MetricComparison, how: _How) -> 
             plan = f"with a {turn} of twice that about {evidence.like(needed)} would fail"
             if passing is not None:
                 plan = f"without a change about {evidence.like(passing)} would pass, {plan}"
-    return _decide(condition, evidence, needed, plan)
-
-
-def _alike(evidence: _Evidence) -> bool:
-    return evidence.interval is not None and evidence.interval.method == ALIKE
-
-
-def _needed_if_alike(condition: Condition, evidence: _Evidence) -> int | None:
-    """The rows at which the interval of rows that are all alike keeps off the limit."""
-    if evidence.value is None or evidence.interval is None or condition.is_at(evidence.value):
-        return None
-    below = condition.limit < evidence.value
-    side = evidence.value - evidence.interval.low if below else evidence.interval.high - evidence.value
-    units = evidence.clusters or evidence.rows
-    found = units_if_alike(units, side, abs(evidence.value - condition.limit), evidence.confidence)
-    return None if found is None else math.ceil(found * evidence.rows / units)
-
-
-def _decide(condition: Condition, evidence: _Evidence, needed: int | None, plan: str = "") -> GateResult:
-    outcome, why = _outcome(condition, evidence), ""
-    with_failed = _outcome(condition, evidence, with_failed=True)
-    turned = outcome not in ("inconclusive", with_failed)
-    if turned:
-        outcome, needed = "inconclusive", None
-        why = _what_could_change(evidence)
-    elif outcome != "inconclusive":
-        needed = None
-    elif evidence.value is None:
-        why = "no row has a score" + (" in both runs" if condition.is_change else "")
-    elif evidence.interval is None:
-        why = _why_no_interval(evidence)
-    elif needed is None:
-        why = "no number of questions like these would decide"
-    else:
-        needed = max(needed, evidence.rows + 1)
-        plan = plan or f"about {evidence.like(needed)} like these would decide"
-        clusters = in_clusters(evidence.rows, evidence.rows, evidence.clusters)
-        are = "is" if evidence.rows == 1 else "are"
-        why = f"{counted(evidence.rows, 'question')}{clusters} {are} too few: {plan}"
-    parts = [] if evidence.value is None else [_measured(condition, evidence)]
-    parts += [why] if why else []
-    if not turned:
-        parts += _without(evidence)
-    others = evidence.left_out - evidence.whole - evidence.undefined
-    if others > 0:
-        parts.append(f"{counted(others, 'row')} without a score {'was' if others == 1 else 'were'} left out")
-    return GateResult(
-        condition=condition,
-        outcome=outcome,
-        reason=f"{outcome}: {'; '.join(parts)}",
-        value=evidence.value,
-        interval=None if evidence.by_mean else evidence.interval,
-        rows=evidence.rows,
-        failed=evidence.failed,
-        rows_needed=needed,
-    )
-
-
-def _why_no_interval(evidence: _Evidence) -> str:
-    if evidence.clusters == 1:
-        return "all rows are of one cluster, which does not tell how far the mean can be off"
-    if evidence.rows == 1:
-        return "one row does not tell how far the mean can be off"
-    return "too little to tell how far the mean can be off"
-
-
-def _what_could_change(evidence: _Evidence) -> str:
-    """What left the outcome open."""
-    open_rows = []
-    if evidence.failed:
-        partly = evidence.failed - evidence.whole
-        in_part = f" ({partly} of them in part)" if partly else ""
-        open_rows.append(f"{counted(evidence.failed, 'row')} that could not be judged{in_part}")
-    if evidence.undefined:
-        are = "is" if evidence.undefined == 1 else "are"
-        open_rows.append(f"{counted(evidence.undefined, 'row')} that {are} undefined in one run only")
-    return f"the scores of {' and '.join(open_rows)} could change that"
-
-
-def _without(evidence: _Evidence) -> list[str]:
-    """The same where the outcome is not theirs."""
-    parts = []
-    if evidence.failed:
-        partly = evidence.failed - evidence.whole
-        in_part = f", {partly} of them in part" if partly else ""
-        parts.append(f"{counted(evidence.failed, 'row')} could not be judged{in_part}")
-    if evidence.undefined:
-        are = "is" if evidence.undefined == 1 else "are"
-        parts.append(f"{counted(evidence.undefined, 'row')} {are} undefined in one run only")
-    return parts
-
-
-def _outcome(condition: Condition, evidence: _Evidence, *, with_failed: bool = False) -> Outcome:
-    """The outcome for the scored rows, or the one that holds whatever the failed rows would have scored."""
-    interval = evidence.interval
-    if evidence.value is None or (interval is None and not evidence.by_mean):
-        return "inconclusive"
-    if evidence.by_mean or interval is None:
-        return _outcome_within(condition, evidence, evidence.value, evidence.value, with_failed=with_failed)
-    outcome = _outcome_within(condition, evidence, interval.low, interval.high, with_failed=with_failed)
-    if outcome != "pass" or evidence.cautious is None:
-        return outcome
-    low, high = evidence.cautious[:2]
-    cautious = _outcome_within(condition, evidence, low, high, with_failed=with_failed)
-    return outcome if cautious == "pass" else "inconclusive"
-
-
-def _outcome_within(
-    condition: Condition, evidence: _Evidence, low: float, high: float, *, with_failed: bool
-) -> Outcome:
-    if with_failed and evidence.value is not None and evidence.bounds and evidence.too_many_unknown:
-        low += evidence.bounds.lowest - evidence.value
-        high += evidence.bounds.highest - evidence.value
-    if condition.is_change and not evidence.by_mean and (condition.is_at(low) or condition.is_at(high)):
-        return "inconclusive"
-    fails = {condition.fails_at(low), condition.fails_at(high)}
-    return "inconclusive" if len(fails) > 1 else "fail" if fails.pop() else "pass"
-
-
-def _measured(condition: Condition, evidence: _Evidence) -> str:
-    change = condition.is_change
-    value = shown(evidence.value, signed=change)
-    text = f"{condition.metric} {'changed by' if change else 'is'} {value}"
-    if evidence.by_mean or evidence.interval is None:
-        return text
-    return f"{text} ({evidence.confidence * 100:g} % {shown_interval(evidence.interval, signed=change)})"
+    return decide(condition, evidence, needed, plan)
