@@ -270,30 +270,7 @@ def _answers(
     failed = set(failed_ids(records, repeat=repeat))
     filled = dataset_of_records(labels, records, repeat=repeat)
     answered = Dataset(filled.path, [row for row in filled.rows if row["id"] not in failed])
-    return _scored(evaluators, answered, mapping) if len(answered) else None
-
-
-class _AllKept(Dataset):
-    """Rows none of which leaves the retrieval means."""
-
-    @property
-    def unanswerable(self) -> list[str]:
-        return []
-
-
-def _scored(evaluators: Pipeline, answered: Dataset, mapping: Mapping[str, str] | None) -> Evaluation:
-    """The scores of rows among which there may be none for a retrieval metric: then it was not run."""
-    if len(answered.unanswerable) < len(answered):
-        return evaluate_pipeline(evaluators, answered, mapping)
-    found = evaluate_pipeline(evaluators, _AllKept(answered.path, answered.rows), mapping)
-    nodes = evaluators.graph.nodes
-    metrics = [
-        no_scores(metric.name, len(answered))
-        if LABELS_SOCKET in nodes[metric.name.partition(".")[0]]["input_sockets"]
-        else metric
-        for metric in found.metrics
-    ]
-    return replace(found, metrics=metrics, unanswerable=answered.ids)
+    return evaluate_pipeline(evaluators, answered, mapping) if len(answered) else None
 
 
 def _stages(
