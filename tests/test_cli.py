@@ -340,11 +340,11 @@ def test_trec_equals_trec_eval(folder: Path) -> None:
 
 
 PROCESSES = [
-    (["--version"], 0, "haystack-eval-ext", ""),
+    pytest.param(["--version"], 0, "haystack-eval-ext", "", marks=pytest.mark.slow),
     (["run", "-m", "RR", "--data", "data.jsonl"], 0, "RR", "Warning: "),
     (["run", "absent", "--data", "data.jsonl"], 2, "", "Error: PIPELINE 'absent'"),
-    (["run"], 2, "", "Error: Missing option '--data'"),
-    (["trec", "absent.txt", "run.txt", "-m", "AP"], 2, "", "Error: absent.txt"),
+    pytest.param(["run"], 2, "", "Error: Missing option '--data'", marks=pytest.mark.slow),
+    pytest.param(["trec", "absent.txt", "run.txt", "-m", "AP"], 2, "", "Error: absent.txt", marks=pytest.mark.slow),
 ]
 
 
@@ -372,6 +372,7 @@ def test_the_module_as_a_process(folder: Path, arguments: list[str], code: int, 
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_terminal_that_cannot_show_an_id_gets_it_escaped(folder: Path) -> None:
     row = ROWS[0] | {"id": "質問", "answerable": False}
     (folder / "ja.jsonl").write_text(json.dumps(row) + "\n" + json.dumps(ROWS[1]) + "\n", encoding="utf-8")

@@ -28,6 +28,7 @@ def demo(folder: Path, *arguments: str) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_the_demo_shows_the_whole_way(tmp_path: Path) -> None:
     pytest.importorskip("rouge_score")
     pytest.importorskip("sacrebleu")

@@ -70,6 +70,7 @@ def check_kills(folder: Path, kills: int, questions: int, seed: int) -> None:
     assert sum(asked.values()) - len(asked) <= 8 * kills
 
 
+@pytest.mark.slow
 def test_two_kills(tmp_path: Path) -> None:
     check_kills(tmp_path, kills=2, questions=60, seed=1)
 

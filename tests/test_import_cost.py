@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import haystack_eval_ext
 
 HEAVY = [
@@ -54,6 +56,7 @@ def test_import_loads_nothing_heavy() -> None:
     assert added.isdisjoint(HEAVY), sorted(added.intersection(HEAVY))
 
 
+@pytest.mark.slow
 def test_the_probe_sees_what_is_loaded() -> None:
     # In one process, since each of them takes seconds where Haystack loads torch.
     packages = {"rapidfuzz", "typer"}

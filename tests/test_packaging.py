@@ -103,7 +103,16 @@ def checkout_install(_: pytest.FixtureRequest) -> Install:
     return Install(CHECKOUT, None, CHECKOUT, CHECKOUT)
 
 
-@pytest.mark.parametrize("install", [wheel_install, editable_install, environment_install, checkout_install])
+@pytest.mark.parametrize(
+    "install",
+    [
+        wheel_install,
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in (editable_install, environment_install, checkout_install)
+        ),
+    ],
+)
 def test_shipped_files_are_found(
     install: Callable[[pytest.FixtureRequest], Install], request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
@@ -129,6 +138,7 @@ def test_shipped_files_are_found(
     assert found["pipelines"] == {name: str(folder / file) for name, file in expected.items()}
 
 
+@pytest.mark.slow
 def test_editable_installation_holds_no_copies(unpacked_editable: Path) -> None:
     (pth,) = unpacked_editable.glob("*.pth")
     assert pth.read_text(encoding="utf-8").split() == [str(CHECKOUT)]
@@ -172,6 +182,7 @@ def test_installed_version_is_the_source_version() -> None:
     assert distribution("haystack-eval-ext").version == __version__
 
 
+@pytest.mark.slow
 def test_wheel_from_the_sdist_is_the_wheel_from_the_checkout(wheel: Path, tmp_path: Path) -> None:
     sdist = hatchling_build("sdist", CHECKOUT, tmp_path / "sdist")
     with tarfile.open(sdist) as archive:

@@ -270,6 +270,7 @@ run.save(sys.argv[1], replace=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("move", "before"), [(1, True), (2, False), (3, True)])
 def test_a_save_that_was_killed_is_no_run_and_can_be_repeated(move: int, before: bool, tmp_path: Path) -> None:
     if before:

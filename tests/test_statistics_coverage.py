@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How often 95 % intervals hold the truth, in seeded simulations; fast enough for every run of the tests."""
+"""How often 95 % intervals hold the truth, in seeded simulations."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from haystack_eval_ext.runs.statistics import Interval, mean_interval, paired_difference, unpaired_difference
+
+pytestmark = pytest.mark.slow
 
 Chance = np.random.Generator
 REPEATS = 2000
@@ -27,11 +29,6 @@ def share(p: float) -> Callable[[Chance, int], Any]:
 def mostly(value: float, p: float) -> Callable[[Chance, int], Any]:
     """One value most of the time, else uniform from 0 to 1: skewed, as recall and faithfulness are."""
     return lambda chance, rows: np.where(chance.random(rows) < p, value, chance.random(rows))
-
-
-def _slow(*values: float) -> Any:
-    """A case for `make test-slow`."""
-    return pytest.param(*values, marks=pytest.mark.slow)
 
 
 SKEWED = {
@@ -98,9 +95,9 @@ def test_paired_graded_scores(changing: float, rows: int, high: float) -> None:
     assert 0.93 <= coverage(-0.25 * changing, interval) <= high
 
 
-@pytest.mark.parametrize("others", [_slow(0.01), 0.03, *map(_slow, (0.1, 0.2, 0.3, 0.4, 0.6, 0.9, 0.97, 0.99))])
+@pytest.mark.parametrize("others", [0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.6, 0.9, 0.97, 0.99])
 @pytest.mark.parametrize("rows", [40, 300])
-@pytest.mark.parametrize("size", [1, _slow(100)])
+@pytest.mark.parametrize("size", [1, 100])
 def test_rows_that_nearly_all_change_by_the_same(others: float, rows: int, size: float) -> None:
     def interval(chance: Chance) -> Interval | None:
         # The first hit falls to the second rank, but not everywhere: RR 1 to .5.
@@ -113,10 +110,8 @@ def test_rows_that_nearly_all_change_by_the_same(others: float, rows: int, size:
     assert 0.92 <= coverage(-0.5 * size * (1 - others), interval, 1000) <= (1 if few else 0.98)
 
 
-@pytest.mark.parametrize(
-    ("value", "other"), [(0.5, 1.0), *(_slow(*pair) for pair in ((0.5, 0.0), (0.9, 0.0), (0.1, 1.0), (5.0, 1.0)))]
-)
-@pytest.mark.parametrize("others", [0.03, *map(_slow, (0.01, 0.1, 0.2, 0.3, 0.4))])
+@pytest.mark.parametrize(("value", "other"), [(0.5, 1.0), (0.5, 0.0), (0.9, 0.0), (0.1, 1.0), (5.0, 1.0)])
+@pytest.mark.parametrize("others", [0.03, 0.01, 0.1, 0.2, 0.3, 0.4])
 @pytest.mark.parametrize("rows", [40, 300])
 def test_mean_of_rows_that_are_nearly_all_alike(value: float, other: float, others: float, rows: int) -> None:
     def interval(chance: Chance) -> Interval | None:
@@ -125,7 +120,7 @@ def test_mean_of_rows_that_are_nearly_all_alike(value: float, other: float, othe
     assert 0.92 <= coverage(value + others * (other - value), interval, 1000) <= (0.98 if rows * others > 9 else 1)
 
 
-@pytest.mark.parametrize("others", [0.05, _slow(0.2)])
+@pytest.mark.parametrize("others", [0.05, 0.2])
 def test_clusters_that_nearly_all_change_by_the_same(others: float) -> None:
     clusters = [row // 5 for row in range(300)]
 

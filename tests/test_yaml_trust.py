@@ -104,20 +104,23 @@ def test_loads_after_import(ours: Path) -> None:
     assert load(ours, first="import haystack_eval_ext") == LOADED
 
 
+@pytest.mark.slow
 def test_loads_after_import_of_a_submodule(ours: Path) -> None:
     assert load(ours, first="import haystack_eval_ext.retrieval.document_ranking") == LOADED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["haystack_eval_ext", "haystack_eval_ext.*"])
 def test_loads_by_allowed_modules_without_import(ours: Path, pattern: str) -> None:
     assert load(ours, argument=f", allowed_modules=[{pattern!r}]") == LOADED
 
 
+@pytest.mark.slow
 def test_loads_by_the_environment_variable_without_import(ours: Path) -> None:
     assert load(ours, **{ALLOWLIST: "some_other_package.*,haystack_eval_ext"}) == LOADED
 
 
-@pytest.mark.parametrize("module", ["other_package", "haystack_eval_ext_plugins"])
+@pytest.mark.parametrize("module", ["other_package", pytest.param("haystack_eval_ext_plugins", marks=pytest.mark.slow)])
 def test_importing_us_trusts_nobody_else(tmp_path: Path, module: str) -> None:
     path = foreign(tmp_path, module)
     first = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import haystack_eval_ext"
