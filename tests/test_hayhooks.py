@@ -24,6 +24,8 @@ import haystack_eval_ext
 from haystack_eval_ext import DocumentMRREvaluator, DocumentNDCGEvaluator, DocumentRankingEvaluator
 
 pytest.importorskip("hayhooks")
+# A server in a process of its own.
+pytestmark = pytest.mark.slow
 
 START = "from hayhooks.cli import hayhooks_cli; hayhooks_cli()"
 START_SECONDS = 120

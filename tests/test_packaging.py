@@ -107,10 +107,9 @@ def checkout_install(_: pytest.FixtureRequest) -> Install:
     "install",
     [
         wheel_install,
-        *(
-            pytest.param(each, marks=pytest.mark.slow)
-            for each in (editable_install, environment_install, checkout_install)
-        ),
+        pytest.param(editable_install, marks=pytest.mark.slow),
+        pytest.param(environment_install, marks=pytest.mark.slow),
+        pytest.param(checkout_install, marks=pytest.mark.slow),
     ],
 )
 def test_shipped_files_are_found(
