@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from haystack import Pipeline
 
+from cases import Case, all_cases
+from haystack_eval_ext import AnswerCorrectnessEvaluator, ContextRecallEvaluator
 from haystack_eval_ext.runs import api
-from haystack_eval_ext.runs._metric_info import default_of
+from haystack_eval_ext.runs._metric_info import default_of, metric_info
 from haystack_eval_ext.runs.run import EvaluationRun
 from kept_runs import data, evaluators, judged
 
@@ -61,6 +64,42 @@ def test_a_file_that_names_a_class_imports_nothing_of_others(tmp_path: Path, mon
     (tmp_path / "trap_of_a_baseline.py").write_text("raise SystemExit")
     monkeypatch.syspath_prepend(str(tmp_path))
     assert default_of("trap_of_a_baseline.Evaluator", "x") == []
+
+
+def of_older_rules(path: Path) -> None:
+    """Make a file of a run as versions wrote it that knew no rule but the first."""
+    whole = json.loads(path.read_text("utf-8"))
+    for made in whole["metrics"].values():
+        del made["rule"]
+    path.write_text(json.dumps(whole), "utf-8")
+
+
+@pytest.mark.parametrize("older_first", [True, False])
+def test_scores_of_an_older_rule_are_refused_until_they_are_made_anew(older_first: bool, tmp_path: Path) -> None:
+    run = api.evaluate(evaluators(), data(), out=tmp_path / "old")
+    run.baseline(tmp_path / "old.json")
+    for path in (tmp_path / "old" / "manifest.json", tmp_path / "old.json"):
+        of_older_rules(path)
+    for old in (tmp_path / "old", tmp_path / "old.json"):
+        pair = (old, run) if older_first else (run, old)
+        with pytest.raises(api.ComparisonError, match=r"rule of 'exact' has changed since 'old.*haystack-eval run"):
+            api.compare(*pair)
+        # Only what changed is refused.
+        assert api.compare(*pair, metrics=["recall", "ranking.RR"]).metrics["recall"].difference.mean == 0
+    anew = api.evaluate(evaluators(), tmp_path / "old", out=tmp_path / "new")
+    assert api.compare(anew, run).metrics["exact"].difference.mean == 0
+
+
+@pytest.mark.parametrize("case", all_cases(), ids=str)
+def test_the_rule_of_each_component(case: Case) -> None:
+    changed = {"answers": 2, "diagnosis": 2, "judged": 1, "retrieval": 1}[case.component.__module__.split(".")[1]]
+    if case.component in (AnswerCorrectnessEvaluator, ContextRecallEvaluator):
+        changed = 2
+    if case.parameters.get("matching") == "overlap":
+        changed = 2
+    pipeline = Pipeline()
+    pipeline.add_component("metric", case.make())
+    assert metric_info(pipeline, "metric", {}).rule == changed
 
 
 def repeated(*answers: list[float | None]) -> EvaluationRun:

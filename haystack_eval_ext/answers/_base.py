@@ -59,6 +59,9 @@ class AnswerEvaluator(Serialized):
     A plain class, since a base class decorated with ``@component`` would be rebuilt.
     """
 
+    # Since 2 a row without a reference is not run.
+    _rule_version = 2
+
     def __init__(self, *, on_undefined: OnUndefined = "zero") -> None:
         """
         Create the component.

@@ -91,6 +91,9 @@ class SacrebleuEvaluator:
     A plain class, since a base class decorated with ``@component`` would be rebuilt.
     """
 
+    # Since 2 a row without a reference is not run.
+    _rule_version = 2
+
     def __init__(self, *, lowercase: bool, normalization: Normalization, on_undefined: OnUndefined) -> None:
         """
         Create the component.

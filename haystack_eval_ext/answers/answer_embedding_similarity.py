@@ -64,6 +64,9 @@ class AnswerEmbeddingSimilarityEvaluator(Serialized):
     ```
     """
 
+    # Since 2 a row without a reference is not run.
+    _rule_version = 2
+
     def __init__(
         self,
         embedder: Any,

@@ -66,6 +66,9 @@ class SASEvaluator(LoadedOnce, Serialized):
     ```
     """
 
+    # Since 2 a row without a reference is not run.
+    _rule_version = 2
+
     def __init__(
         self,
         model: str = "sentence-transformers/paraphrase-multilingual-mpnet-base-v2",

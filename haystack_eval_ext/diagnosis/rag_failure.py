@@ -60,6 +60,9 @@ class RAGFailureClassifier:
     ```
     """
 
+    # Since 2 unanswerable questions have classes of their own.
+    _rule_version = 2
+
     def __init__(
         self,
         *,

@@ -280,6 +280,11 @@ class RetrievalEvaluator:
         self.on_undefined = on_undefined
         self._rules()
 
+    @property
+    def _rule_version(self) -> int:
+        """Since 2 the chunks that overlap a label cover it together."""
+        return 2 if self.matching == "overlap" else 1
+
     def _rules(self) -> RetrievalEvaluation:
         """The parameters as they are now: like Haystack's evaluators, a component follows what is set on it later."""
         return RetrievalEvaluation.of(self, [self._measure()])

@@ -85,6 +85,11 @@ class DocumentRankingEvaluator:
         self.find_never_retrieved = find_never_retrieved
         self._rules()
 
+    @property
+    def _rule_version(self) -> int:
+        """Since 2 the chunks that overlap a label cover it together."""
+        return 2 if self.matching == "overlap" else 1
+
     def _rules(self) -> RetrievalEvaluation:
         """The parameters as they are now."""
         return RetrievalEvaluation.of(self, parse_measures(self.measures))

@@ -150,6 +150,7 @@ _METRIC = {
     "lower_is_better": _FLAG,
     "judge": _Expected("an object or null", lambda value: value is None or isinstance(value, dict)),
     "prompts": _OF_TEXTS,
+    "rule": _Expected("a number", _number).optional(),
 }
 _JUDGE = {"generator": _TEXT, "model": _Expected("a text or null", lambda v: v is None or _text(v)), "models": _TEXTS}
 _ROW = {

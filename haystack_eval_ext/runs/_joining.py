@@ -172,7 +172,21 @@ def _differing_metrics(base: ScoredRun, new: ScoredRun) -> list[str]:
         f"{what} of '{name}' differs: {difference}."
         for name in shared
         for what, difference in _differences(base.metrics[name], new.metrics[name])
-    ] + _differing_settings(base, new)
+    ] + [*_differing_rules(base, new, shared), *_differing_settings(base, new)]
+
+
+def _differing_rules(base: ScoredRun, new: ScoredRun, shared: list[str]) -> list[str]:
+    """Metrics that two versions of this package score by rules of different meaning: one command repairs them all."""
+    reasons = []
+    for run, other in ((base, new), (new, base)):
+        older = [name for name in shared if run.metrics[name].rule < other.metrics[name].rule]
+        if older:
+            reasons.append(
+                f"The rule of {some(older)} has changed since '{run.name}' was scored. Score its answers again by the "
+                "new rule: haystack-eval run EVALUATION --data RUN --out NEW, where RUN is the folder of that run and "
+                "EVALUATION the pipeline that scored it; of a baseline, write it again from NEW."
+            )
+    return reasons
 
 
 def _differing_settings(base: ScoredRun, new: ScoredRun) -> list[str]:

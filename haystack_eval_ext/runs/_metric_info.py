@@ -82,6 +82,8 @@ class MetricInfo:
     :param lower_is_better: True if a higher score is worse.
     :param judge: Who judged; None for metrics without a judge.
     :param prompts: The version of each prompt.
+    :param rule: The version of the rule by which the component scores: 1, or higher where its scores changed in meaning
+        from one version of the package to the next (its attribute ``_rule_version``).
     """
 
     component: str
@@ -90,6 +92,7 @@ class MetricInfo:
     lower_is_better: bool = False
     judge: JudgeInfo | None = None
     prompts: dict[str, str] = field(default_factory=dict)
+    rule: int = 1
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values for a file."""
@@ -110,6 +113,7 @@ class MetricInfo:
             lower_is_better=bool(data["lower_is_better"]),
             judge=judge and JudgeInfo(str(judge["generator"]), judge["model"], list(map(str, judge["models"]))),
             prompts=dict(data["prompts"]),
+            rule=int(data.get("rule", 1)),
         )
 
 
@@ -152,6 +156,7 @@ def metric_info(pipeline: Pipeline, metric: str, usage: Mapping[str, Mapping[str
         lower_is_better=bool(_LOWER.search(summary)),
         judge=judge,
         prompts={str(name): str(version)} if name and version else {},
+        rule=getattr(instance, "_rule_version", 1),
     )
 
 

@@ -38,6 +38,7 @@ class MetricRows:
     :param judge: The judge model as its replies name it; None for metrics without one.
     :param prompt_versions: The version of each prompt.
     :param lower_is_better: True if a higher score is worse; None if that is unknown.
+    :param rule: The version of the rule by which the rows were scored.
     :param failed: One a row: the share of its answers that failed, where the score is the mean of several. In a row
         "not_run" above 0 where it was to be scored and was not reached (the budget was spent), 0 where it was not to
         be. None if no row is either.
@@ -50,6 +51,7 @@ class MetricRows:
     prompt_versions: Mapping[str, str] = field(default_factory=dict)
     lower_is_better: bool | None = None
     failed: Sequence[float] | None = None
+    rule: int = 1
 
 
 @dataclass(frozen=True)

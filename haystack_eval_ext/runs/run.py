@@ -162,6 +162,7 @@ class EvaluationRun:
                     failed_answers(
                         name, self.metrics[name].statuses, self.metrics[name].errors, self._answers_of_questions, rows
                     ),
+                    self.metrics[name].info.rule,
                 )
                 for name, found in self.questions.items()
             },
