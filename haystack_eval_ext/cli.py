@@ -33,13 +33,16 @@ def _show_version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _commands(
+    context: typer.Context,
     _version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Evaluate retrieval and RAG results with Haystack components."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 for _command in (run, plan, trec, metrics, compare, check, baseline, agree, export):

@@ -79,7 +79,6 @@ def cells(stdout: str) -> dict[str, list[str]]:
 
 # Each: the arguments, and parts of the message that say what is wrong and what to do.
 WRONG: list[tuple[str, list[str]]] = [
-    ("", ["Missing command", "--help"]),
     ("evaluate", ["No such command", "--help"]),
     ("--colour", ["No such option", "--help"]),
     ("run", ["--data", "--help"]),

@@ -5,11 +5,12 @@
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -64,24 +65,72 @@ def print_text(out: Console, text: str, style: str = "") -> None:
         out.print(shown, soft_wrap=True)
 
 
-def print_table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> None:
+def print_table(out: Console, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """
-    Print a table.
+    Print a table whose first column holds names and whose others hold numbers, no cell of which is cut or broken.
+
+    Where it is too wide for the console, its headings are broken into words; then its columns stand below each other
+    in several tables, each with the names; then each name has a line of its own, and each number one below it.
 
     :param out: The console.
     :param columns: The headings.
     :param rows: The cells, which may hold anything.
-    :param texts: How many columns from the left hold text; the others hold numbers.
     """
+    cells = [[plain(cell) for cell in row] for row in rows]
+    whole = _table(columns, cells)
+    if _width(out, whole) <= out.width:
+        out.print(whole)
+        return
+    for number, block in enumerate(_blocks(out, columns, cells)):
+        if number:
+            out.print()
+        if isinstance(block, Table):
+            out.print(block)
+        else:
+            out.print(Text(block), soft_wrap=True)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for place, heading in enumerate(columns):
-        if place < texts:
-            table.add_column(heading, overflow="fold")
-        else:
-            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right" if place else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
-    out.print(table)
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _width(out: Console, table: Table) -> int:
+    """How wide a table is that nothing cuts."""
+    return out.measure(table, options=out.options.update(width=sys.maxsize)).maximum
+
+
+def _blocks(out: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[Table | str]:
+    """A table in as few parts as fit, each with the first column; or as lines, where no part would fit."""
+    heads = [
+        "\n".join(wrap(heading, max((cell_len(row[place]) for row in rows), default=1), break_long_words=False))
+        for place, heading in enumerate(columns)
+    ]
+
+    def part(places: Sequence[int]) -> Table:
+        shown = (0, *places)
+        return _table([heads[place] for place in shown], [[row[place] for place in shown] for row in rows])
+
+    def fits(places: Sequence[int]) -> bool:
+        return _width(out, part(places)) <= out.width
+
+    others = range(1, len(columns))
+    if not all(fits([place]) for place in others):
+        for row in rows:
+            named = (f"  {columns[place]}: {row[place]}" for place in others if row[place])
+            yield "\n".join([row[0], *named])
+        return
+    taken: list[int] = []
+    for place in others:
+        if not fits([*taken, place]):
+            yield part(taken)
+            taken = []
+        taken.append(place)
+    yield part(taken)
 
 
 def print_list(out: Console, heading: str, entries: Sequence[object]) -> None:
