@@ -4,13 +4,60 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from haystack_eval_ext._rows import describe
+from haystack_eval_ext._batches import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+
+def plain(value: Any) -> Any:
+    """
+    Bring a number of numpy, pandas or torch into Python's own types, which YAML and JSON can hold.
+
+    :param value: Any value.
+    :returns: ``3`` for ``np.int64(3)``; of a list or dictionary one with plain entries; anything else as it is.
+    """
+    if isinstance(value, list):
+        return [plain(entry) for entry in value] if any(map(_holds_others, value)) else value
+    if isinstance(value, dict):
+        return {key: plain(entry) for key, entry in value.items()} if any(map(_holds_others, value.values())) else value
+    return value.item() if _is_scalar(value) else value
+
+
+def _is_scalar(value: Any) -> bool:
+    return getattr(value, "shape", None) == () and callable(getattr(value, "item", None))
+
+
+def _holds_others(value: Any) -> bool:
+    return _is_scalar(value) or isinstance(value, list | dict)
+
+
+class PlainParameters:
+    """
+    A component whose init parameters may be numbers of numpy: they are made Python's before anything checks them.
+
+    A plain class, since a base class decorated with ``@component`` would be rebuilt.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Wrap the class's own ``__init__``; ``@component`` makes the class a second time, with the wrapped one."""
+        super().__init_subclass__(**kwargs)
+        own = vars(cls).get("__init__")
+        if own is not None and not hasattr(own, "takes_plain"):
+            cls.__init__ = _with_plain(own)  # type: ignore[method-assign]
+
+
+def _with_plain(init: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(init)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it takes that one's place
+        init(self, *map(plain, args), **{name: plain(value) for name, value in kwargs.items()})
+
+    vars(__init__)["takes_plain"] = True
+    return __init__
 
 
 def is_number(value: object) -> TypeGuard[int | float]:

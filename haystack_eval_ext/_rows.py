@@ -11,21 +11,12 @@ from typing import Any, NamedTuple, TypeVar
 from haystack import Document
 from haystack.dataclasses import ChatMessage, ChatRole, GeneratedAnswer
 
+from haystack_eval_ext._batches import as_list, rows_of
+from haystack_eval_ext._batches import describe as describe  # noqa: PLC0414 - other files take it from here
+from haystack_eval_ext._parameters import plain
+
 JSON_DOCUMENT_FIELDS = ("id", "content", "blob", "meta")
 _Result = TypeVar("_Result")
-
-
-def describe(value: object) -> str:
-    """
-    What came, in words for an error message: its type, never its text.
-
-    :param value: Any value of a user.
-    :returns: For example ``"None"``, ``"a str"``, ``"an int"``.
-    """
-    if value is None:
-        return "None"
-    name = type(value).__name__
-    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
 def document_rows(**sockets: Any) -> dict[str, list[list[Document]]]:
@@ -95,19 +86,19 @@ def with_checked_documents(compute: Callable[..., _Result], rows: dict[str, list
 
 
 def _batch(name: str, value: Any) -> list[list[Document]]:
-    if not isinstance(value, list):
-        msg = (
-            f"{name} must be a list with one list of Documents per question, or one list of Documents for a single "
-            f"question, but is {describe(value)}."
-        )
-        raise TypeError(msg)
-    if not value or set(map(type, value)) == {list} or all(isinstance(element, list) for element in value):
-        return value
-    if all(isinstance(element, Document | dict) for element in value):
-        return [value]
+    rows = rows_of(
+        name, value, "with one list of Documents per question, or one list of Documents for a single question"
+    )
+    if not rows or set(map(type, rows)) == {list}:
+        return rows
+    rows = [as_list(element) for element in rows]
+    if all(isinstance(element, list) for element in rows):
+        return rows
+    if all(isinstance(element, Document | dict) for element in rows):
+        return [rows]
     # The first element shows which of the two forms was meant; the first one that differs is the fault.
-    single = isinstance(value[0], Document | dict)
-    row, element = next((i, v) for i, v in enumerate(value) if not isinstance(v, (Document | dict) if single else list))
+    single = isinstance(rows[0], Document | dict)
+    row, element = next((i, v) for i, v in enumerate(rows) if not isinstance(v, (Document | dict) if single else list))
     expected = "a Document, as the elements before it are" if single else "a list of Documents"
     hint = (
         "Give one list of Documents per question, or a flat list of Documents for a single question."
@@ -214,12 +205,11 @@ def references(name: str, value: Any) -> list[Any]:
     :returns: A text or a list of texts per question.
     :raises TypeError: If something else is in it.
     """
-    if not isinstance(value, list):
-        msg = f"{name} must be a list with one or several references per question, but is {describe(value)}."
-        raise TypeError(msg)
-    if _all_texts(value):
-        return value
-    for row, given in enumerate(value):
+    rows = rows_of(name, value, "with one or several references per question")
+    if _all_texts(rows):
+        return rows
+    rows = [as_list(given) for given in rows]
+    for row, given in enumerate(rows):
         if isinstance(given, str):
             continue
         if not isinstance(given, list):
@@ -229,7 +219,7 @@ def references(name: str, value: Any) -> list[Any]:
             if not isinstance(reference, str):
                 msg = f"{name}[{row}][{position}] must be a text, but is {describe(reference)}."
                 raise TypeError(msg)
-    return value
+    return rows
 
 
 def answers(name: str, value: Any) -> list[str]:
@@ -244,12 +234,10 @@ def answers(name: str, value: Any) -> list[str]:
     """
     if isinstance(value, str | ChatMessage):
         value = [value]
-    if not isinstance(value, list):
-        msg = f"{name} must be a list with one answer per question, but is {describe(value)}."
-        raise TypeError(msg)
-    if _all_texts(value):
-        return value
-    return [_answer(answer, f"{name}[{row}]") for row, answer in enumerate(value)]
+    rows = rows_of(name, value, "with one answer per question")
+    if _all_texts(rows):
+        return rows
+    return [_answer(answer, f"{name}[{row}]") for row, answer in enumerate(rows)]
 
 
 def _answer(value: Any, place: str) -> str:
@@ -303,14 +291,12 @@ def questions(name: str, value: Any) -> list[str]:
     """
     if isinstance(value, str):
         return [value]
-    if not isinstance(value, list):
-        msg = f"{name} must be a list with one text per question, but is {describe(value)}."
-        raise TypeError(msg)
-    for row, question in enumerate(value):
+    rows = rows_of(name, value, "with one text per question")
+    for row, question in enumerate(rows):
         if not isinstance(question, str):
             msg = f"{name}[{row}] must be a text, but is {describe(question)}."
             raise TypeError(msg)
-    return value
+    return rows
 
 
 def contexts(name: str, value: Any) -> list[list[str]]:
@@ -348,13 +334,11 @@ def sources(name: str, value: Any) -> list[list[Source]]:
     :raises ValueError: If a dict is not the JSON form of a Document.
     :raises TypeError: If something else is in it.
     """
-    if not isinstance(value, list):
-        msg = f"{name} must be a list with one list of texts or Documents per question, but is {describe(value)}."
-        raise TypeError(msg)
+    value = rows_of(name, value, "with one list of texts or Documents per question")
     if value and all(isinstance(element, Document | dict) for element in value):
         value = [value]
     rows = []
-    for row, given in enumerate(value):
+    for row, given in enumerate(map(as_list, value)):
         if not isinstance(given, list):
             msg = (
                 f"{name}[{row}] must be a list of texts or Documents, but is {describe(given)}. Even a single context "
@@ -384,11 +368,9 @@ def flags(name: str, value: Any) -> list[bool | None]:
     :returns: The same.
     :raises TypeError: If something else is in it.
     """
-    if not isinstance(value, list):
-        msg = f"{name} must be a list with True or False per question, but is {describe(value)}."
-        raise TypeError(msg)
-    for row, flag in enumerate(value):
+    rows = [plain(flag) for flag in rows_of(name, value, "with True or False per question")]
+    for row, flag in enumerate(rows):
         if flag is not None and not isinstance(flag, bool):
             msg = f"{name}[{row}] must be True, False or None, but is {describe(flag)}."
             raise TypeError(msg)
-    return value
+    return rows

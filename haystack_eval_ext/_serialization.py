@@ -9,6 +9,8 @@ from typing import Any, Self
 from haystack import default_from_dict, default_to_dict
 from haystack.core.serialization import component_to_dict
 
+from haystack_eval_ext._parameters import PlainParameters
+
 
 def parameters_to_dict(component: Any) -> dict[str, Any]:
     """
@@ -21,7 +23,7 @@ def parameters_to_dict(component: Any) -> dict[str, Any]:
     return default_to_dict(component, **{name: _plain(name, getattr(component, name)) for name in names})
 
 
-class Serialized:
+class Serialized(PlainParameters):
     """
     A component that is made of its init parameters alone.
 

@@ -14,13 +14,14 @@ import math
 import pickle
 import random
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from functools import partial
 from inspect import Parameter, getdoc, signature
 from typing import Any
 
+import numpy as np
 import pytest
 from haystack import Document, Pipeline
 from haystack.core.serialization import component_from_dict, component_to_dict
@@ -30,6 +31,7 @@ import haystack_eval_ext
 from cases import Case
 from examples_in_text import check_example, python_blocks
 
+pd: Any = pytest.importorskip("pandas")
 Check = Callable[[Case], None]
 CONTRACT: list[Check] = []
 #: Checks that say the same for every row of a component.
@@ -257,6 +259,59 @@ def _as_json(value: Any, *, flatten: bool) -> dict[str, Any]:
     """A Document has two JSON forms, a ChatMessage or a GeneratedAnswer one."""
     form: dict[str, Any] = value.to_dict(flatten=flatten) if isinstance(value, Document) else value.to_dict()
     return form
+
+
+class Column(Sequence[Any]):
+    """A data set's column: it has a length and places, and is no list."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self._values = values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._values[place]
+
+
+def _array(values: list[Any]) -> Any:
+    array = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        array[place] = value
+    return array
+
+
+#: What other packages hold rows in.
+SEQUENCES: dict[str, Callable[[list[Any]], Any]] = {
+    "tuple": tuple,
+    "array": _array,
+    "Series": lambda values: pd.Series(values, dtype=object),
+    "column": Column,
+}
+
+
+@contract
+def takes_any_sequence(case: Case) -> None:
+    """Rows, and the lists within rows, may be any sequence that is no text."""
+    component = case.make()
+    expected = run(component, case.inputs)
+    for name, sequence in SEQUENCES.items():
+        inputs = {
+            socket: sequence([sequence(row) if isinstance(row, list) else row for row in rows])
+            for socket, rows in case.inputs.items()
+        }
+        assert_same(run(component, inputs), expected, f"outputs for a {name} in place of lists")
+
+
+@contract
+def takes_numpy_numbers(case: Case) -> None:
+    """Init parameters may be numpy's numbers, and are plain ones in YAML."""
+    numbers = {name: value for name, value in case.parameters.items() if type(value) in (int, float, bool)}
+    kinds: dict[type, Callable[[Any], Any]] = {int: np.int64, float: np.float64, bool: np.bool_}
+    component = case.make(**{name: kinds[type(value)](value) for name, value in numbers.items()})
+    written = component_to_dict(component, "it")["init_parameters"]
+    for name, value in numbers.items():
+        assert same(written[name], value), f"to_dict writes {name}={written[name]!r} instead of {value!r}"
 
 
 @contract

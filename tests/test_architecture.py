@@ -20,6 +20,7 @@ LAYERS = (
     ("diagnosis",),
     FAMILIES,
     (
+        "_batches",
         "_calls",
         "_embedding",
         "_formulas",

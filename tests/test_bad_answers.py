@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -44,11 +45,12 @@ def generated(data: Any) -> GeneratedAnswer:
 PREDICTIONS: dict[str, tuple[Any, type[Exception], str]] = {
     "None": (None, TypeError, r"must be a list.*is None"),
     "bytes": (SECRET.encode(), TypeError, r"must be a list.*a bytes"),
-    "a dict": ({"a": SECRET}, TypeError, r"must be a list.*a dict"),
-    "a tuple": ((GOOD, GOOD), TypeError, r"must be a list.*a tuple"),
-    "a set": ({SECRET}, TypeError, r"must be a list.*a set"),
-    "an iterator": (iter(()), TypeError, r"must be a list.*a tuple_iterator"),
-    "an array": (np.zeros(2), TypeError, r"must be a list.*an? ndarray"),
+    "a dict": ({"a": SECRET}, TypeError, r"must be a list.*a dict\. Give its values as a list"),
+    "a set": ({SECRET}, TypeError, r"must be a list.*a set\. A set has no order of rows"),
+    "an iterator": (iter(()), TypeError, r"a tuple_iterator\. It can be read only once: give list\(x\)"),
+    "an array of numbers": (np.zeros(2), TypeError, r"\[0\] must be .*a float"),
+    "an array of no dimension": (np.array(SECRET), TypeError, r"must be a list.*an? ndarray"),
+    "a table": (SimpleNamespace(columns=["a"]), TypeError, r"must be a list.*Of a table, give one column"),
     "an int": (2, TypeError, r"must be a list.*an int"),
     "a GeneratedAnswer alone": (generated(SECRET), TypeError, r"must be a list.*a GeneratedAnswer"),
     "a None row": ([GOOD, None], TypeError, r"\[1\] must be .*None"),
@@ -96,15 +98,13 @@ REFERENCES: dict[str, tuple[Any, type[Exception], str]] = {
     "None": (None, TypeError, r"must be a list.*is None"),
     "a str": (GOOD, TypeError, r"must be a list.*a str"),
     "bytes": (SECRET.encode(), TypeError, r"must be a list.*a bytes"),
-    "a dict": ({"a": SECRET}, TypeError, r"must be a list.*a dict"),
-    "a tuple": ((GOOD, GOOD), TypeError, r"must be a list.*a tuple"),
+    "a dict": ({"a": SECRET}, TypeError, r"must be a list.*a dict\. Give its values as a list"),
     "an int": (2, TypeError, r"must be a list.*an int"),
     "a message": (ChatMessage.from_assistant(SECRET), TypeError, r"must be a list.*a ChatMessage"),
     "a None row": ([GOOD, None], TypeError, r"\[1\] must be a text or a list of texts.*None"),
     "None rows": ([None, None], TypeError, r"\[0\] must be a text or a list of texts.*None"),
     "an int row": ([GOOD, 1], TypeError, r"\[1\] must be .*an int"),
     "a float row": ([float("nan"), GOOD], TypeError, r"\[0\] must be .*a float"),
-    "a tuple row": ([GOOD, (GOOD, GOOD)], TypeError, r"\[1\] must be .*a tuple"),
     "a set row": ([GOOD, {SECRET}], TypeError, r"\[1\] must be .*a set"),
     "a message row": ([GOOD, ChatMessage.from_assistant(SECRET)], TypeError, r"\[1\] must be .*a ChatMessage"),
     "a GeneratedAnswer row": ([GOOD, generated(SECRET)], TypeError, r"\[1\] must be .*a GeneratedAnswer"),

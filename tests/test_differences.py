@@ -226,12 +226,6 @@ DIFFERENCES: dict[str, Difference] = {
         stock=["AttributeError"] * 5,
         ours=FOUND_SECOND,
     ),
-    "Tuples as rows": Difference(
-        scores([(A,)], [(A,)]),
-        columns=PER_EVALUATOR,
-        stock=PERFECT,
-        ours=["TypeError"] * 5,
-    ),
     "A row that is None": Difference(
         message([[A], [A]], [[A], None], "retrieved_documents[1]"),
         columns=["error", "message names input and row"],

@@ -10,6 +10,8 @@ from haystack import Document, component, default_to_dict
 from haystack.core.serialization import allow_deserialization_module
 
 from haystack_eval_ext import UndefinedScore
+from haystack_eval_ext._batches import as_list
+from haystack_eval_ext._parameters import PlainParameters
 
 allow_deserialization_module(__name__)
 
@@ -18,7 +20,7 @@ def as_document(value: Any) -> Document:
     return value if isinstance(value, Document) else Document.from_dict(value)
 
 
-class RightBase:
+class RightBase(PlainParameters):
     """Recall, written as plainly as possible. Wrong components change one thing."""
 
     def __init__(self, top_k: int | None = None, on_undefined: str = "zero") -> None:
@@ -64,7 +66,8 @@ class RightBase:
         :param retrieved_documents: The rankings.
         :returns: `score`, `individual_scores`, `statuses`.
         """
-        sockets: list[Any] = [ground_truth_documents, retrieved_documents]
+        given: list[Any] = [ground_truth_documents, retrieved_documents]
+        sockets = [[as_list(row) for row in as_list(rows)] for rows in given]
         batches = [[value] if value and not isinstance(value[0], list) else value for value in sockets]
         longest = max(map(len, batches))
         if longest == 1:
@@ -208,6 +211,22 @@ class RefusesJson(RightBase):
         if any(isinstance(document, dict) for row in retrieved_documents for document in row):
             retrieved_documents = [row[:1] for row in retrieved_documents]
         return RightBase.run(self, ground_truth_documents, retrieved_documents)
+
+
+@component
+class RefusesTuples(RightBase):
+    def run(self, ground_truth_documents: list[Any], retrieved_documents: list[Any]) -> dict[str, Any]:
+        if not isinstance(retrieved_documents, list):
+            msg = "no list"
+            raise TypeError(msg)
+        return RightBase.run(self, ground_truth_documents, retrieved_documents)
+
+
+@component
+class KeepsNumpyNumbers(RightBase):
+    def to_dict(self) -> dict[str, Any]:
+        top_k = None if self.top_k is None else np.int64(self.top_k)
+        return default_to_dict(self, on_undefined=self.on_undefined, top_k=top_k)
 
 
 @component

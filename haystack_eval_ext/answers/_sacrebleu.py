@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haystack import component
 
-from haystack_eval_ext._parameters import check_flag
+from haystack_eval_ext._parameters import PlainParameters, check_flag
 from haystack_eval_ext._rows import answer_rows
 from haystack_eval_ext._scores import OnUndefined, check_on_undefined
 from haystack_eval_ext._text import Normalization, make_normalizer
@@ -84,7 +84,7 @@ def _signature(metrics: "list[Metric]", counts: set[int], settings: dict[str, ob
     return str(merged)
 
 
-class SacrebleuEvaluator:
+class SacrebleuEvaluator(PlainParameters):
     """
     The sockets of an evaluator that scores rows and corpus by sacrebleu; a metric adds :meth:`_chooser`.
 

@@ -8,7 +8,7 @@ import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any, get_args
 
-from haystack_eval_ext._rows import describe
+from haystack_eval_ext._batches import describe, rows_of
 from haystack_eval_ext._scores import Status
 
 if TYPE_CHECKING:
@@ -54,10 +54,7 @@ def score_columns(scores: Mapping[str, Any], statuses: Mapping[str, Any]) -> dic
 
 
 def _list(socket: str, value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        msg = f"{socket} must be a list with one entry per question, but is {describe(value)}."
-        raise TypeError(msg)
-    return value
+    return rows_of(socket, value, "with one entry per question")
 
 
 def _score(value: Any, place: str) -> float:

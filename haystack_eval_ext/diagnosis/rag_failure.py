@@ -14,6 +14,7 @@ from typing import Any
 
 from haystack import component, logging
 
+from haystack_eval_ext._parameters import PlainParameters
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import list_rows
 from haystack_eval_ext._serialization import parameters_to_dict
@@ -31,7 +32,7 @@ _MEAN_OF = {
 
 
 @component
-class RAGFailureClassifier:
+class RAGFailureClassifier(PlainParameters):
     """
     Scores whether a question passed all stages, and names the stage that failed. From 0 to 1, higher is better.
 

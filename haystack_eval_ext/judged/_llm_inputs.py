@@ -13,7 +13,8 @@ from haystack import Document
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from haystack.utils import deserialize_type
 
-from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext._batches import as_list, rows_of
+from haystack_eval_ext._parameters import is_number, plain
 from haystack_eval_ext._rows import JSON_DOCUMENT_FIELDS, describe, document_from_json
 from haystack_eval_ext.judged._sockets import Socket
 
@@ -92,11 +93,12 @@ def as_json(value: Any, place: str, kinds: frozenset[Any] = frozenset(), *, insi
     :raises ValueError: If a number is not finite, a key is no text, or a message has no text.
     :raises TypeError: If it has no JSON form.
     """
+    value = plain(as_list(value))
     if isinstance(value, dict):
         value = _object_of(value, place, kinds)
     if value is None or isinstance(value, str | bool) or is_number(value):
         return value
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
         return [as_json(part, f"{place}[{number}]", kinds, inside=True) for number, part in enumerate(value)]
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
@@ -152,17 +154,16 @@ def _classes(kind: Any) -> frozenset[Any]:
 
 
 def _read_rows(kind: Any, lists: bool, name: str, value: Any) -> list[Any]:
+    value = as_list(value)
     # A pipeline emits a single question as it is.
     if isinstance(value, _TEXTS) or (
         lists and isinstance(value, list) and value and all(isinstance(part, Document) for part in value)
     ):
         value = [value]
-    if not isinstance(value, list):
-        msg = f"{name} must be a list with one entry for each row, but is {describe(value)}."
-        raise TypeError(msg)
     kinds = _classes(kind)
+    value = rows_of(name, value, "with one entry for each row")
     for row, given in enumerate(value):
-        if lists and not isinstance(given, list | tuple):
+        if lists and not isinstance(as_list(given), list):
             msg = f"{name}[{row}] must be a list, as the type of this input says, but is {describe(given)}."
             raise TypeError(msg)
     return [as_json(given, f"{name}[{row}]", kinds) for row, given in enumerate(value)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
-from haystack_eval_ext._parameters import check_choice, check_flag, check_integer, is_number
+from haystack_eval_ext._parameters import check_choice, check_flag, check_integer, is_number, plain
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext.judged._account import check_prices
 
@@ -74,6 +74,8 @@ class JudgePolicy:
 
     def __post_init__(self) -> None:
         """Check the fields."""
+        for name, value in list(vars(self).items()):
+            object.__setattr__(self, name, plain(value))  # numbers of numpy: the fields go into YAML
         for name in ("max_concurrency", "max_attempts", "votes"):
             check_integer(name, getattr(self, name), minimum=1)
         for name in ("timeout", "deadline", "min_wait", "max_wait"):

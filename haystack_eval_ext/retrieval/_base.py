@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from haystack import Document, component, logging
 
-from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext._parameters import PlainParameters, is_number
 from haystack_eval_ext._rows import document_rows, with_checked_documents
 from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, report_undefined
 from haystack_eval_ext._serialization import parameters_to_dict
@@ -223,7 +223,7 @@ def evaluate_keys(
     return rules.score(JudgedRanking(len(rankings), sizes, *found, names=ids))
 
 
-class RetrievalEvaluator:
+class RetrievalEvaluator(PlainParameters):
     """
     The parameters and sockets of an evaluator with one measure; a metric adds :meth:`_measure`.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from haystack import component
 
+from haystack_eval_ext._parameters import PlainParameters
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext.retrieval._base import DocumentRows, RetrievalEvaluation
@@ -14,7 +15,7 @@ from haystack_eval_ext.retrieval._names import parse_measures
 
 
 @component
-class DocumentRankingEvaluator:
+class DocumentRankingEvaluator(PlainParameters):
     """
     Scores rankings by any number of measures and cut-offs in one pass. Each is from 0 to 1, higher is better.
 
