@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -169,7 +170,7 @@ def answer_rows(ground_truth_answers: Any, predicted_answers: Any) -> tuple[Sequ
     """
     Bring answer sockets into one form: a text, and the references it is compared with, per question.
 
-    :param ground_truth_answers: One reference, or a list of references, per question.
+    :param ground_truth_answers: One reference, or a list of references, per question; None or [] for none.
     :param predicted_answers: One answer per question: texts, ChatMessages of the assistant, GeneratedAnswers, or their
         JSON forms. A single text or ChatMessage is one question.
     :returns: The references and the answer of each question.
@@ -201,25 +202,37 @@ def references(name: str, value: Any) -> list[Any]:
     Check a socket of references.
 
     :param name: Its name.
-    :param value: What it was given.
-    :returns: A text or a list of texts per question.
+    :param value: What it was given: per question a text, a list of texts, or None.
+    :returns: A text or a list of texts per question; an empty list where there is no reference.
     :raises TypeError: If something else is in it.
     """
     rows = rows_of(name, value, "with one or several references per question")
     if _all_texts(rows):
         return rows
-    rows = [as_list(given) for given in rows]
+    rows = [[] if missing(given) else as_list(given) for given in rows]
     for row, given in enumerate(rows):
         if isinstance(given, str):
             continue
         if not isinstance(given, list):
-            msg = f"{name}[{row}] must be a text or a list of texts, but is {describe(given)}."
+            msg = (
+                f"{name}[{row}] must be a text, a list of texts, or None without a reference, but is {describe(given)}."
+            )
             raise TypeError(msg)
         for position, reference in enumerate(given):
             if not isinstance(reference, str):
                 msg = f"{name}[{row}][{position}] must be a text, but is {describe(reference)}."
                 raise TypeError(msg)
     return rows
+
+
+def missing(value: Any) -> bool:
+    """
+    Tell whether a row has nothing in a socket.
+
+    :param value: The row's value.
+    :returns: True for None, and for the NaN that data frames have in an empty cell.
+    """
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def answers(name: str, value: Any) -> list[str]:

@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From one value per row to ``individual_scores``, ``score`` and ``statuses``: the same for every metric."""
+"""From one value per row to scores, statuses and the reasons of rows without a score: the same for every metric."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -13,6 +16,8 @@ from haystack import logging
 from haystack_eval_ext._parameters import check_choice
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     import numpy.typing as npt
 
 logger = logging.getLogger(__name__)
@@ -20,8 +25,14 @@ logger = logging.getLogger(__name__)
 OnUndefined = Literal["zero", "nan", "raise"]
 Status = Literal["scored", "undefined", "error", "not_run"]
 
+#: Why a row without a reference was not run.
+NO_REFERENCE = 'no reference answer; give one, or "" where an empty answer is right'
+
 # Enough rows to find the fault in the data; more would hide the message.
 _LISTED_ROWS = 10
+_LISTED_REASONS = 3
+# Ids of the rows of the batch, while a run evaluates it.
+_ROW_NAMES: ContextVar[Sequence[str] | None] = ContextVar("row_names", default=None)
 
 
 class UndefinedScore(ValueError):  # noqa: N818 - named after what happened to the score
@@ -47,11 +58,13 @@ class FailedRowsError(RuntimeError):
 
 
 class RowScores(NamedTuple):
-    """The three outputs that every component has, one entry per input row except ``score``."""
+    """The outputs that every component has, one entry per input row except ``score``."""
 
     score: float
     individual_scores: list[float]
     statuses: list[str]
+    #: Why a row has no score of its own; None where it is scored.
+    errors: list[str | None]
 
 
 def check_on_undefined(on_undefined: str) -> None:
@@ -64,92 +77,176 @@ def check_on_undefined(on_undefined: str) -> None:
     check_choice("on_undefined", on_undefined, get_args(OnUndefined))
 
 
-def list_rows(rows: npt.NDArray[np.intp] | list[int], names: list[str] | None = None) -> str:
+@contextmanager
+def rows_of_a_run(names: Sequence[str]) -> Iterator[None]:
+    """
+    Let messages about rows name their ids, and leave the warnings about them to the run.
+
+    A run knows more than a component: which rows it was not given, and which of its scores count.
+
+    :param names: The id of each row of the batch.
+    :returns: A context, in which the components run.
+    """
+    token = _ROW_NAMES.set(names)
+    try:
+        yield
+    finally:
+        _ROW_NAMES.reset(token)
+
+
+def list_rows(rows: npt.NDArray[np.intp] | Sequence[int], names: Sequence[str] | None = None) -> str:
     """
     Name rows in a message, the first ten of them.
 
     :param rows: Row numbers, from 0.
-    :param names: Names of all rows; None: their numbers.
+    :param names: Names of all rows; None: their ids in a run, else their numbers.
     :returns: For example ``"rows 3, 7, 9"``, or ``"row q3"``.
     """
-    shown = ", ".join(str(row if names is None else names[row]) for row in rows[:_LISTED_ROWS])
+    known = _ROW_NAMES.get() if names is None else names
+    shown = ", ".join(str(row if known is None or row >= len(known) else known[row]) for row in rows[:_LISTED_ROWS])
     more = f" and {len(rows) - _LISTED_ROWS} more" if len(rows) > _LISTED_ROWS else ""
     return f"row{'s' if len(rows) > 1 else ''} {shown}{more}"
 
 
+def list_reasons(reasons: Mapping[int, str]) -> str:
+    """
+    Say why rows have no score, the commonest reasons first.
+
+    :param reasons: The reason by row number.
+    :returns: For example ``"no reference answer"``, or ``"HTTP 500 (3); it was empty (1)"``.
+    """
+    counts = Counter(reasons.values()).most_common(_LISTED_REASONS)
+    return "; ".join(f"{reason} ({count})" if len(counts) > 1 else reason for reason, count in counts)
+
+
 def aggregate(
-    values: npt.NDArray[np.float64], on_undefined: OnUndefined, failed: npt.NDArray[np.bool_] | None = None
+    values: npt.NDArray[np.float64],
+    on_undefined: OnUndefined,
+    *,
+    reason: str,
+    failed: Mapping[int, str] | None = None,
+    not_run: Mapping[int, str] | None = None,
 ) -> RowScores:
     """
     Apply the ``on_undefined`` policy and take the mean.
 
-    :param values: One value per row; NaN where the metric is undefined.
+    A row that failed or was not run is NaN and out of the mean, whatever the policy.
+
+    :param values: One value per row; NaN where there is none.
     :param on_undefined: "zero" counts an undefined row as 0, "nan" leaves it out of the mean. "raise" is the business
-        of :func:`report_undefined`, which must be called before.
-    :param failed: True for each row whose score could not be found out: it is NaN and out of the mean, whatever the
-        policy.
+        of :func:`report_rows`, which must be called before.
+    :param reason: Why the other rows that are NaN are undefined.
+    :param failed: By row number why a score could not be found out.
+    :param not_run: By row number what a row lacks that the metric needs, such as a reference.
     :returns: The outputs of a component, as plain Python floats; the score is NaN when no row has one.
     """
-    undefined = np.isnan(values)
-    if failed is None or not failed.any():
-        failed = None
-        if not undefined.any():
-            return RowScores(float(values.mean()), values.tolist(), ["scored"] * len(values))
-    statuses = ["undefined" if row else "scored" for row in undefined.tolist()]
+    missing = np.isnan(values)
+    statuses = ["scored"] * len(values)
+    reasons: list[str | None] = [None] * len(values)
+    if not failed and not not_run and not missing.any():
+        return RowScores(float(values.mean()), values.tolist(), statuses, reasons)
+    for row in np.flatnonzero(missing).tolist():
+        statuses[row], reasons[row] = "undefined", reason
     if on_undefined == "zero":
-        values = np.where(undefined, 0.0, values)
-    if failed is not None:
-        values = np.where(failed, np.nan, values)
-        for row in np.flatnonzero(failed).tolist():
-            statuses[row] = "error"
+        values = np.where(missing, 0.0, values)
+    for status, rows in (("error", failed or {}), ("not_run", not_run or {})):
+        for row, why in rows.items():
+            statuses[row], reasons[row] = status, why
+        if rows:
+            values = values.copy()
+            values[list(rows)] = np.nan
     scored = values[~np.isnan(values)]
-    return RowScores(float(scored.mean()) if len(scored) else math.nan, values.tolist(), statuses)
+    return RowScores(float(scored.mean()) if len(scored) else math.nan, values.tolist(), statuses, reasons)
 
 
-def report_undefined(
-    undefined: npt.NDArray[np.bool_],
+def tell_rows(
+    total: int,
+    on_undefined: OnUndefined,
+    *,
+    undefined: Mapping[int, str] | None = None,
+    failed: Mapping[int, str] | None = None,
+    not_run: Mapping[int, str] | None = None,
+    names: Sequence[str] | None = None,
+) -> str:
+    """
+    Say how many rows have no score, why, and what that does to the mean.
+
+    :param total: How many rows there are.
+    :param on_undefined: What undefined rows count as.
+    :param undefined: By row number why the definition gives no score.
+    :param failed: By row number why a score could not be found out; never a user's text.
+    :param not_run: By row number what a row lacks that the metric needs.
+    :param names: Names of the rows; None: their ids in a run, else their numbers.
+    :returns: Sentences; none if every row has a score.
+    """
+    as_zero = "They count as 0" if on_undefined == "zero" else "They are left out of the mean"
+    told = [
+        f"{len(rows)} of {total} rows {what} ({list_reasons(rows)}): {list_rows(sorted(rows), names)}. {effect}."
+        for what, rows, effect in (
+            ("are undefined", undefined, f"{as_zero} (on_undefined='{on_undefined}')"),
+            ("failed", failed, "They are left out of the mean"),
+            ("were not run", not_run, "They are left out of the mean"),
+        )
+        if rows
+    ]
+    return " ".join(told)
+
+
+def report_rows(
+    total: int,
+    on_undefined: OnUndefined,
+    *,
+    metric: str,
+    undefined: Mapping[int, str] | None = None,
+    failed: Mapping[int, str] | None = None,
+    not_run: Mapping[int, str] | None = None,
+    names: Sequence[str] | None = None,
+) -> None:
+    """
+    Warn once per run of the rows that have no score, or refuse those that are undefined.
+
+    :param total: How many rows there are.
+    :param on_undefined: The policy of the component.
+    :param metric: Name of the component, for the message.
+    :param undefined: As for :func:`tell_rows`.
+    :param failed: Likewise.
+    :param not_run: Likewise.
+    :param names: Likewise.
+    :raises UndefinedScore: If a row is undefined and the policy is "raise".
+    """
+    if undefined and on_undefined == "raise":
+        msg = (
+            f"{metric}: {len(undefined)} of {total} rows are undefined ({list_reasons(undefined)}): "
+            f"{list_rows(sorted(undefined), names)}. Correct these rows, or set on_undefined to 'zero' or 'nan'."
+        )
+        raise UndefinedScore(msg)
+    found = tell_rows(total, on_undefined, undefined=undefined, failed=failed, not_run=not_run, names=names)
+    if found and _ROW_NAMES.get() is None:
+        logger.warning("{metric}: {found}", metric=metric, found=found)
+
+
+def finish_rows(
+    values: npt.NDArray[np.float64],
     on_undefined: OnUndefined,
     *,
     metric: str,
     reason: str,
-    names: list[str] | None = None,
-) -> None:
+    failed: Mapping[int, str] | None = None,
+    not_run: Mapping[int, str] | None = None,
+) -> RowScores:
     """
-    Tell once per run how many rows have no score, or refuse them.
+    Report the rows without a score, apply the ``on_undefined`` policy and take the mean.
 
-    :param undefined: True for each row without a score.
+    :param values: One value per row; NaN where there is none.
     :param on_undefined: The policy of the component.
-    :param metric: Name of the component or measure, for the message.
-    :param reason: Why a row can be undefined, for the message.
-    :param names: Names of the rows, for the message; None: their numbers.
+    :param metric: Name of the component, for the message.
+    :param reason: Why a row is undefined that is NaN, did not fail and was run.
+    :param failed: By row number why a score could not be found out; never a user's text.
+    :param not_run: By row number what a row lacks that the metric needs.
+    :returns: The outputs of a component.
     :raises UndefinedScore: If a row is undefined and the policy is "raise".
     """
-    rows = np.flatnonzero(undefined)
-    if not len(rows):
-        return
-    found = f"{metric}: {len(rows)} of {len(undefined)} rows are undefined ({reason}): {list_rows(rows, names)}."
-    if on_undefined == "raise":
-        msg = f"{found} Correct these rows, or set on_undefined to 'zero' or 'nan'."
-        raise UndefinedScore(msg)
-    effect = "They count as 0" if on_undefined == "zero" else "They are left out of the mean"
-    logger.warning("{found} {effect} (on_undefined='{policy}').", found=found, effect=effect, policy=on_undefined)
-
-
-def report_failed(failed: npt.NDArray[np.bool_], *, metric: str, reason: str) -> None:
-    """
-    Tell once per run how many rows could not be scored.
-
-    :param failed: True for each such row.
-    :param metric: Name of the component, for the message.
-    :param reason: Why, for the message; never a user's text.
-    """
-    rows = np.flatnonzero(failed)
-    if len(rows):
-        logger.warning(
-            "{metric}: {count} of {total} rows failed ({reason}): {rows}. They are left out of the mean.",
-            metric=metric,
-            count=len(rows),
-            total=len(failed),
-            reason=reason,
-            rows=list_rows(rows),
-        )
+    gaps = {**(failed or {}), **(not_run or {})}
+    undefined = {row: reason for row in np.flatnonzero(np.isnan(values)).tolist() if row not in gaps}
+    report_rows(len(values), on_undefined, metric=metric, undefined=undefined, failed=failed, not_run=not_run)
+    return aggregate(values, on_undefined, reason=reason, failed=failed, not_run=not_run)

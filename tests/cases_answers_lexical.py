@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
 from cases import Golden
@@ -39,7 +41,7 @@ EXACT_CASES = [
             Golden(
                 "equal or not",
                 answers((["Paris"], "Paris"), (["Paris"], "paris"), (["b", "a"], "a"), ([""], ""), ([], "x")),
-                [1, 0, 1, 1, 0],
+                [1, 0, 1, 1, nan],
             ),
         ),
     ),
@@ -231,7 +233,7 @@ NUMBERS = AnswerNumberMatchEvaluator
 NUMBER_LAWS = {
     "symmetric": "the share is of the reference's numbers",
     "identical": "a text without a number is undefined",
-    "on_undefined": "a row whose references hold no number is undefined as well",
+    "not_run": "a row whose references hold no number is undefined as well",
 }
 NUMBER_CASES = [
     AnswerCase(

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, nan
 
 from cases import Golden
 from cases_answers import AnswerCase, answers
@@ -31,7 +31,7 @@ ROUGE = [
                     ([""], "..."),  # no tokens on either side
                     ([], "Rome"),
                 ),
-                [5 / 6, 2 / 4, 2 * 3 / (3 + 4), 2 * 2 / (3 + 5), 0.0, 1.0, 0.0],
+                [5 / 6, 2 / 4, 2 * 3 / (3 + 4), 2 * 2 / (3 + 5), 0.0, 1.0, nan],
             ),
         ),
     ),
@@ -117,7 +117,7 @@ BLEU = [
                     exp(1 - 5 / 3),
                     0.0,
                     1.0,
-                    0.0,
+                    nan,
                 ],
             ),
         ),
@@ -169,7 +169,7 @@ CHRF = [
                     ([""], ""),
                     ([], "Paris"),
                 ),
-                [(2 / 3 + 1 / 2 + 0) / 3, 5 * 1 * (5 / 12) / (4 * 1 + 5 / 12), 1.0, 0.0, 1.0, 0.0],
+                [(2 / 3 + 1 / 2 + 0) / 3, 5 * 1 * (5 / 12) / (4 * 1 + 5 / 12), 1.0, 0.0, 1.0, nan],
             ),
         ),
     ),

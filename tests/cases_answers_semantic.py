@@ -40,7 +40,7 @@ SAS_CASES = [
             Golden(
                 "a vector beside itself, cosine 1; and no references",
                 answers((["Paris"], "Paris"), (["Rome", "in Paris"], "in Paris"), ([], "Paris")),
-                [1.0, 1.0, 0.0],
+                [1.0, 1.0, nan],
             ),
         ),
         broken_laws=BI_ENCODER_BREAKS,
@@ -60,7 +60,7 @@ SAS_CASES = [
         SASEvaluator,
         parameters={"model": models.CROSS_THREE_TO_ONE},
         # Each logit is ln 3: 1 / (1 + e^-ln3) = 1 / (1 + 1/3) = 3/4
-        golden=(Golden("ln 3", BLIND, [3 / 4, 3 / 4, 0.0]),),
+        golden=(Golden("ln 3", BLIND, [3 / 4, 3 / 4, nan]),),
         broken_laws=BLIND_BREAKS,
         **SAS,
     ),
@@ -91,7 +91,7 @@ LETTERS = Golden(
         (["a"], "\n"),
         ([], "a"),
     ),
-    [1 / sqrt(2), 4 / 5, 1.0, 0.0, 1.0, 0.0, 0.0],
+    [1 / sqrt(2), 4 / 5, 1.0, 0.0, 1.0, 0.0, nan],
 )
 EMBEDDING_CASES = [
     AnswerCase(

@@ -57,8 +57,8 @@ CORRECTNESS = Golden(
         ground_truth_answers=["Ma ne.", "Ma. Lo.", ["Lo.", "Ne. Ma."], "Ma.", "Ma.", [], "Yx."],
     ),
     # equal; F of 1/2 and 1/2, cosine (1 + 1 + 2 * 2) / 8; the second reference: F 1, equal letters; no answer twice: 0;
-    # undefined; F 0, the point in common: cosine 1/3
-    [1.0, 0.75 / 2 + 0.25 * 6 / 8, 1.0, 0.0, 0.0, 0.0, 0.25 / 3],
+    # no reference; F 0, the point in common: cosine 1/3
+    [1.0, 0.75 / 2 + 0.25 * 6 / 8, 1.0, 0.0, 0.0, math.nan, 0.25 / 3],
 )
 FACTS = Golden(
     "facts alone",

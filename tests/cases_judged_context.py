@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 from cases import Golden
@@ -39,8 +40,8 @@ PRECISION_REFERENCES = Golden(
         contexts=[["x", "b"], ["a", "b"], ["a"], ["a"]],
         ground_truth_answers=[["a", "b"], ["a", "", "b"], [], [" "]],
     ),
-    # 1/2, since b helps to arrive at the second; both; undefined twice
-    [1 / 2, 1.0, 0.0, 0.0],
+    # 1/2, since b helps to arrive at the second; both; no reference twice
+    [1 / 2, 1.0, nan, nan],
 )
 PRECISION_ANSWERS = Golden(
     "ranks of the contexts that were of use for the answer",
@@ -54,8 +55,8 @@ RECALL = Golden(
         contexts=[["a b", "cc"], ["a b", "cc"], ["aa bb", "cc"], [], [""], ["a"], ["a"], ["a"]],
         ground_truth_answers=["A b. Cc. Dd.", "A cc.", ["Dd.", "Aa. Dd.", "Bb. Cc."], "A.", "A.", [], " ", ["", "A."]],
     ),
-    # 2 of 3; 0 of 1; the best of 0/1, 1/2 and 2/2; nothing retrieved; nothing but blank; undefined twice; 1 of 1
-    [2 / 3, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    # 2 of 3; 0 of 1; the best of 0/1, 1/2 and 2/2; nothing retrieved; nothing but blank; no reference twice; 1 of 1
+    [2 / 3, 0.0, 1.0, 0.0, 0.0, nan, nan, 1.0],
 )
 PRECISION_EXAMPLE = {
     "inputs": {"questions": "Where?", "contexts": ["By ship.", "Oslo."], "predicted_answers": "In Oslo."},

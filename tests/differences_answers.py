@@ -83,7 +83,7 @@ ANSWER_DIFFERENCES: dict[str, Difference] = {
         lambda side: [", ".join(sorted(exact_match(side, ["a"], ["a"])))],
         columns=["outputs"],
         stock=["individual_scores, score"],
-        ours=["individual_scores, score, statuses"],
+        ours=["errors, individual_scores, score, statuses"],
     ),
     "Exact match of zero rows": Difference(
         zero_rows,

@@ -77,11 +77,11 @@ def inputs(batch: list[Row]) -> dict[str, list[Any]]:
 
 
 def score(case: AnswerCase, batch: list[Row]) -> list[float]:
-    """The score of each row; an undefined one is 0."""
+    """The score of each row; one without references, or an undefined one, is 0."""
     if not batch:
         return []
     scores: list[float] = case.make(on_undefined="zero").run(**inputs(batch))["individual_scores"]
-    return scores
+    return [value if row.references else 0.0 for row, value in zip(batch, scores, strict=True)]
 
 
 def law(strategy: st.SearchStrategy[Any]) -> Callable[[Callable[[AnswerCase, Any], None]], Law]:
@@ -110,7 +110,8 @@ def law(strategy: st.SearchStrategy[Any]) -> Callable[[Callable[[AnswerCase, Any
 def bounded(case: AnswerCase, batch: list[Row]) -> None:
     """Every score, and their mean, is inside the range."""
     outputs = case.make(on_undefined="zero").run(**inputs(batch))
-    for value in (outputs["score"], *outputs["individual_scores"]):
+    given = [value for row, value in zip(batch, outputs["individual_scores"], strict=True) if row.references]
+    for value in (outputs["score"], *given) if given else ():
         assert case.lowest <= value <= 1, f"{value} is outside [{case.lowest}, 1] in {batch}"
 
 
@@ -164,27 +165,24 @@ def symmetric(case: AnswerCase, batch: list[Row]) -> None:
 
 
 @law(some_rows())
-def on_undefined(case: AnswerCase, batch: list[Row]) -> None:
-    """The policies differ in the rows without references alone."""
-    undefined = [not row.references for row in batch]
-    zero, nan = (case.make(on_undefined=policy).run(**inputs(batch)) for policy in ("zero", "nan"))
-    expected = ["undefined" if row else "scored" for row in undefined]
-    assert zero["statuses"] == nan["statuses"] == expected, f"statuses {zero['statuses']} for {batch}"
-    for missing, as_zero, as_nan in zip(undefined, zero["individual_scores"], nan["individual_scores"], strict=True):
-        assert as_zero == 0 and math.isnan(as_nan) if missing else as_zero == as_nan, f"{as_zero}, {as_nan} in {batch}"
+def not_run(case: AnswerCase, batch: list[Row]) -> None:
+    """Rows without references are not run and left out of the mean, whatever the policy; all others are scored."""
+    lacking = [not row.references for row in batch]
+    try:
+        zero, nan, strict = (case.make(on_undefined=policy).run(**inputs(batch)) for policy in ("zero", "nan", "raise"))
+    except UndefinedScore:
+        raise AssertionError("a row with a reference is undefined") from None  # noqa: EM101
+    expected = ["not_run" if row else "scored" for row in lacking]
+    assert zero["statuses"] == nan["statuses"] == strict["statuses"] == expected, f"{zero['statuses']} for {batch}"
+    assert [error is not None for error in zero["errors"]] == lacking, f"{zero['errors']} for {batch}"
+    for missing, *values in zip(lacking, *(found["individual_scores"] for found in (zero, nan, strict)), strict=True):
+        same = all(map(math.isnan, values)) if missing else len(set(values)) == 1
+        assert same, f"{values} in {batch}"
     defined = [value for value in nan["individual_scores"] if not math.isnan(value)]
     mean = math.fsum(defined) / len(defined) if defined else math.nan
-    assert math.isclose(nan["score"], mean, abs_tol=1e-12) if defined else math.isnan(nan["score"]), (
-        "mean without undefined"
-    )
-    assert math.isclose(zero["score"], math.fsum(defined) / ROWS, abs_tol=1e-12), "mean with undefined as 0"
-    strict = case.make(on_undefined="raise")
-    try:
-        assert strict.run(**inputs(batch))["individual_scores"] == zero["individual_scores"]
-        raised = False
-    except UndefinedScore:
-        raised = True
-    assert raised == any(undefined), f"on_undefined='raise' {'raised' if raised else 'did not raise'} for {batch}"
+    for found in (zero, nan, strict):
+        same = math.isclose(found["score"], mean, abs_tol=1e-12) if defined else math.isnan(found["score"])
+        assert same, f"mean {found['score']} in {batch}"
 
 
 def _equal(case: AnswerCase, one: list[Row], other: list[Row]) -> None:

@@ -307,6 +307,6 @@ def test_scores_at_the_edges(reference: str, answer: str, score: float) -> None:
 
 def test_statuses_tell_that_no_reference_has_a_number(caplog: pytest.LogCaptureFixture) -> None:
     result = AnswerNumberMatchEvaluator(on_undefined="nan").run([["none"], ["none", "7"], []], ["5", "7", "7"])
-    assert result["statuses"] == ["undefined", "scored", "undefined"]
+    assert result["statuses"] == ["undefined", "scored", "not_run"]
     assert result["score"] == 1.0
     assert "no reference answer holds a number" in caplog.text

@@ -109,9 +109,9 @@ def test_best_reference_is_that_of_the_chosen_measure() -> None:
     assert by_precision["individual_scores"] == [1.0]
 
 
-def test_row_without_reference_is_undefined() -> None:
+def test_row_without_reference_is_not_run() -> None:
     result = AnswerRougeEvaluator(on_undefined="nan").run([["a"], []], ["a", "b"])
-    assert result["statuses"] == ["scored", "undefined"]
+    assert result["statuses"] == ["scored", "not_run"]
     assert result["score"] == 1
     assert result["results"][1]["reference"] is None
 

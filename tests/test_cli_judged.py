@@ -144,13 +144,19 @@ def test_a_judge_that_answers_nothing_fails_the_command(folder: Path, server: Op
     assert KEY not in stderr
 
 
+SPENT = (
+    "No row of faithfulness could be scored, since the budget is spent ({}); with a cache_path a later run goes on "
+    "from there."
+)
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         ("", ""),
         ("--max-calls 1", ""),
-        ("--max-calls 0", "No row of faithfulness could be scored, since the budget is spent (max_calls of 0)."),
-        ("--max-tokens 3", "No row of faithfulness could be scored, since the budget is spent (max_tokens of 3)."),
+        ("--max-calls 0", SPENT.format("max_calls of 0")),
+        ("--max-tokens 3", SPENT.format("max_tokens of 3")),
     ],
 )
 def test_a_run_that_judged_nothing_is_told(folder: Path, options: str, told: str) -> None:

@@ -227,11 +227,10 @@ def test_zeros_are_undefined_and_another_reference_counts() -> None:
         AnswerEmbeddingSimilarityEvaluator(embedder, on_undefined="raise").run(["b"], ["a"])
 
 
-def test_undefined_rows_are_refused_before_anything_is_embedded() -> None:
+def test_an_answer_without_a_reference_is_not_embedded() -> None:
     evaluator = make(LetterTextEmbedder, on_undefined="raise")
-    with pytest.raises(UndefinedScore, match="row 1"):
-        evaluator.run([["a"], []], ["a", "b"])
-    assert evaluator.embedder.asked == []
+    assert evaluator.run([["a"], []], ["a", "b"])["statuses"] == ["scored", "not_run"]
+    assert "b" not in evaluator.embedder.asked
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])

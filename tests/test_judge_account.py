@@ -144,14 +144,15 @@ def test_a_spent_budget_leaves_rows_for_later(
         "max_cost": COST * server.calls,
     }
     assert spent[name] <= value
+    spent_budget = f"the budget is spent ({name} of {value})"
     for row in range(20):
         if row in scored:
             assert result["individual_scores"][row] == expected[row]
         else:
             assert result["statuses"][row] == result["results"][row]["status"] == "not_run"
-            assert result["errors"][row] == f"the budget is spent ({name} of {value})"
+            assert result["errors"][row] == f"{spent_budget}; with a cache_path a later run goes on from there"
             assert math.isnan(result["individual_scores"][row])
-    assert sum("rows were not run, since the budget is spent" in record.getMessage() for record in caplog.records) == 1
+    assert sum("rows were not run (the budget is spent" in record.getMessage() for record in caplog.records) == 1
     again = evaluator(server.url, replace(policy, max_calls=None, max_tokens=None, max_cost=None)).run(**rows(20))
     assert again["individual_scores"] == expected
     assert server.calls == 20, "what was paid for is not asked again"

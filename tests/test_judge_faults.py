@@ -165,7 +165,7 @@ def test_forbidden_concerns_one_text_once_others_were_served(server: OpenAIServe
 
 def test_the_error_carries_the_partial_result(server: OpenAIServer) -> None:
     server.change(lost=0.2, lost_to="404", seed=7)
-    with pytest.raises(FailedRowsError, match=r"6 of 20 rows could not be judged: .*HTTP 404 .*\(6\)") as caught:
+    with pytest.raises(FailedRowsError, match=r"6 of 20 rows failed \(HTTP 404 .*\): rows ") as caught:
         evaluator(server.url).run(**rows(20))
     result = evaluator(server.url, raise_on_failure=False).run(**rows(20))
     assert caught.value.result["statuses"] == result["statuses"]

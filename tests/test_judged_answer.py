@@ -225,11 +225,14 @@ def test_1_a_refusal_or_no_answer_is_not_correct(answer: str) -> None:
     assert (result["individual_scores"], result["statuses"]) == ([0.0], ["scored"])
 
 
-@pytest.mark.parametrize("reference", ["", "...", [], ["", " "]])
+@pytest.mark.parametrize(
+    ("reference", "status"),
+    [("", "not_run"), ([], "not_run"), (None, "not_run"), (["", " "], "not_run"), ("...", "undefined")],
+)
 @pytest.mark.parametrize("answer", ["", "...", "In Oslo."])
-def test_2_nothing_to_compare_with_is_undefined(answer: str, reference: Any) -> None:
+def test_2_nothing_to_compare_with_is_not_asked(answer: str, reference: Any, status: str) -> None:
     evaluator = make(AnswerCorrectnessEvaluator)
-    assert correctness(evaluator, [answer], [reference])["statuses"] == ["undefined"]
+    assert correctness(evaluator, [answer], [reference])["statuses"] == [status]
     assert asked(evaluator) == []
     assert evaluator.embedder.asked == []
 

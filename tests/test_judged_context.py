@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases_judged import JUDGED_CASES, SAMPLE, sample
-from haystack_eval_ext import ContextPrecisionEvaluator, ContextRecallEvaluator, FailedRowsError, UndefinedScore
+from haystack_eval_ext import ContextPrecisionEvaluator, ContextRecallEvaluator, FailedRowsError
 from haystack_eval_ext._formulas import average_precision
 from scripted_judge import ScriptedJudge, supported
 
@@ -143,7 +143,7 @@ def test_12_yes_in_other_words_is_yes(evaluator: type) -> None:
 def test_23_nothing_to_judge_is_not_asked(evaluator: type) -> None:
     it = make(evaluator)
     result = run(it, [[], [""], ["aa"], ["aa"], []], ["Aa.", "Aa.", [], " ", []])
-    assert result["statuses"] == ["scored", "scored", "undefined", "undefined", "undefined"]
+    assert result["statuses"] == ["scored", "scored", "not_run", "not_run", "not_run"]
     assert asked(it) == []
     assert result["usage"]["calls"] == 0
 
@@ -155,11 +155,12 @@ def test_39_blank_contexts_hold_nothing(evaluator: type) -> None:
 
 
 @both
-def test_2_no_reference_is_undefined_under_one_policy(evaluator: type) -> None:
-    for policy, score in {"zero": 0.5, "nan": 1.0}.items():
-        assert run(make(evaluator, on_undefined=policy), [["aa"]] * 2, ["Aa.", []])["score"] == score
-    with pytest.raises(UndefinedScore, match="row 1"):
-        run(make(evaluator, on_undefined="raise"), [["aa"]] * 2, ["Aa.", []])
+def test_2_no_reference_is_left_out_under_every_policy(evaluator: type) -> None:
+    for policy in ("zero", "nan", "raise"):
+        for nothing in ("", " ", [], [""], None):
+            result = run(make(evaluator, on_undefined=policy), [["aa"]] * 2, ["Aa.", nothing])
+            assert (result["score"], result["statuses"]) == (1.0, ["scored", "not_run"])
+            assert result["errors"] == [None, "no reference answer with text; give one"]
 
 
 @both

@@ -196,20 +196,20 @@ def test_a_level_without_its_reason_is_still_a_level() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "undefined"),
+    ("given", "status"),
     [
-        ({"questions": ["q"], "predicted_answers": [" "]}, True),
-        ({"questions": [""], "predicted_answers": ["a"]}, False),
-        ({"questions": [""]}, True),
-        ({"contexts": [[" "]], "ground_truth_answers": [[""]]}, True),
-        ({"contexts": [[" ", "c"]], "ground_truth_answers": [[]]}, False),
-        ({"contexts": [["c"]], "predicted_answers": [""]}, True),
+        ({"questions": ["q"], "predicted_answers": [" "]}, "undefined"),
+        ({"questions": [""], "predicted_answers": ["a"]}, "scored"),
+        ({"questions": [""]}, "undefined"),
+        ({"contexts": [[" "]], "ground_truth_answers": [[""]]}, "not_run"),
+        ({"contexts": [[" ", "c"]], "ground_truth_answers": [[]]}, "not_run"),
+        ({"contexts": [["c"]], "predicted_answers": [""]}, "undefined"),
     ],
 )
-def test_what_has_no_text_is_undefined_without_a_call(given: dict[str, Any], undefined: bool) -> None:
+def test_what_has_no_text_is_not_asked_about(given: dict[str, Any], status: str) -> None:
     evaluator = following(RubricEvaluator, "cases_judged_others:grade", criteria="c", inputs=list(given))
-    assert evaluator.run(**given)["statuses"] == ["undefined" if undefined else "scored"]
-    assert len(evaluator.chat_generator.asked) == (0 if undefined else 1)
+    assert evaluator.run(**given)["statuses"] == [status]
+    assert len(evaluator.chat_generator.asked) == (1 if status == "scored" else 0)
 
 
 def test_the_inputs_are_the_sockets() -> None:

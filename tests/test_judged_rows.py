@@ -57,7 +57,7 @@ def test_what_nobody_sees_is_no_text_wherever_it_stands(text: str) -> None:
         (FaithfulnessEvaluator, {"contexts": ["A b."], "predicted_answers": text}, "undefined"),
         (ContextRelevanceEvaluator, {"contexts": [text]}, "scored"),
         (ContextPrecisionEvaluator, {"contexts": [text], "ground_truth_answers": "a"}, "scored"),
-        (ContextPrecisionEvaluator, {"contexts": ["a"], "ground_truth_answers": text}, "undefined"),
+        (ContextPrecisionEvaluator, {"contexts": ["a"], "ground_truth_answers": text}, "not_run"),
         (ContextRecallEvaluator, {"contexts": [text], "ground_truth_answers": "a"}, "scored"),
         (RefusalEvaluator, {"predicted_answers": text}, "undefined"),
         (PairwiseEvaluator, {"predicted_answers": text, "other_answers": ""}, "scored"),
@@ -124,9 +124,9 @@ def test_failed_rows_and_rows_not_run_are_told_together(caplog: pytest.LogCaptur
     evaluator = replying(FaithfulnessEvaluator, "junk", policy=policy)
     assert sorted(evaluator.run(**inputs)["statuses"]) == ["error", "not_run"]
     (record,) = [one for one in caplog.records if "rows" in one.getMessage()]
-    assert "1 of 2 rows could not be judged" in record.getMessage()
+    assert "1 of 2 rows failed" in record.getMessage()
     assert "1 of 2 rows were not run" in record.getMessage()
-    with pytest.raises(FailedRowsError, match=r"could not be judged.* were not run"):
+    with pytest.raises(FailedRowsError, match=r"rows failed.* were not run"):
         replying(FaithfulnessEvaluator, "junk", policy=policy, raise_on_failure=True).run(**inputs)
 
 

@@ -75,7 +75,7 @@ WRONG: dict[str, Callable[[str, Sequence[str]], float]] = {
     "reference_twice": lambda prediction, references: references.count(prediction) / len(references),
     "more_references": lambda prediction, references: min(prediction == reference for reference in references),
     "symmetric": lambda prediction, references: any(prediction in reference for reference in references),
-    "on_undefined": lambda prediction, references: equal(prediction, references) if prediction else float("nan"),
+    "not_run": lambda prediction, references: equal(prediction, references) if prediction else float("nan"),
 }
 
 

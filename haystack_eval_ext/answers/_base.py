@@ -11,7 +11,7 @@ from haystack import component
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
 from haystack_eval_ext._rows import answer_rows
-from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, report_undefined
+from haystack_eval_ext._scores import NO_REFERENCE, OnUndefined, RowScores, check_on_undefined, finish_rows
 from haystack_eval_ext._serialization import Serialized
 
 #: One answer per question; a single text or ChatMessage is one question.
@@ -34,22 +34,14 @@ def best(function: Callable[[str, str], float], prediction: str, references: Seq
     return max(function(prediction, reference) for reference in references)
 
 
-def score_rows(
-    values: list[float], on_undefined: OnUndefined, *, name: str, reason: str = "no reference answers"
-) -> RowScores:
+def without_reference(references: Sequence[Sequence[str]]) -> dict[int, str]:
     """
-    Finish the scores of a run.
+    Find the rows that cannot be scored, since nothing is known to compare their answers with.
 
-    :param values: One value per row, NaN where there is no reference.
-    :param on_undefined: The policy of the component.
-    :param name: Name of the component, for messages.
-    :param reason: Why a row can be undefined, for messages.
-    :returns: The outputs.
-    :raises UndefinedScore: If a row is undefined and the policy is "raise".
+    :param references: The references of each row.
+    :returns: By row number what it lacks.
     """
-    array = np.array(values, dtype=np.float64)
-    report_undefined(np.isnan(array), on_undefined, metric=name, reason=reason)
-    return aggregate(array, on_undefined)
+    return {} if all(references) else {row: NO_REFERENCE for row, found in enumerate(references) if not found}
 
 
 class AnswerEvaluator(Serialized):
@@ -62,12 +54,15 @@ class AnswerEvaluator(Serialized):
     # Since 2 a row without a reference is not run.
     _rule_version = 2
 
+    #: Why a row with a reference can be undefined, for messages.
+    _undefined_reason = "nothing to compare"
+
     def __init__(self, *, on_undefined: OnUndefined = "zero") -> None:
         """
         Create the component.
 
-        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" (left out of the
-            mean) or "raise".
+        :param on_undefined: What a question counts as whose score the definition does not give: "zero", "nan" (left
+            out of the mean) or "raise". A question without a reference is left out, whatever is set here.
         :raises ValueError: If there is no such policy.
         """
         check_on_undefined(on_undefined)
@@ -84,26 +79,37 @@ class AnswerEvaluator(Serialized):
             score(prediction, row) if row else math.nan for prediction, row in zip(predictions, references, strict=True)
         ]
 
-    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str], errors=list[str | None])
     def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
         """
         Score the answer of each question.
 
         :param ground_truth_answers: The reference of each question, or a list of references, of which the best one
-            counts.
+            counts; None or an empty list for none.
         :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
             last_message, or GeneratedAnswers.
         :returns: A dictionary with
             - `score`: the mean of the individual scores;
             - `individual_scores`: a float for each question, in the order given;
-            - `statuses`: "scored" or "undefined" for each question.
+            - `statuses`: "scored", "undefined" or, without a reference, "not_run" for each question;
+            - `errors`: why a question has no score, else None.
         :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
         :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
-        :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
+        :raises UndefinedScore: If the definition gives a question no score, and ``on_undefined`` is "raise".
         """
         references, predictions = answer_rows(ground_truth_answers, predicted_answers)
         values = self._values(predictions, references)
-        return score_rows(values, self.on_undefined, name=type(self).__name__)._asdict()
+        return self._finished(values, without_reference(references))._asdict()
+
+    def _finished(self, values: list[float], not_run: dict[int, str]) -> RowScores:
+        """The outputs, from a value per row and what rows lack."""
+        return finish_rows(
+            np.array(values, dtype=np.float64),
+            self.on_undefined,
+            metric=type(self).__name__,
+            reason=self._undefined_reason,
+            not_run=not_run,
+        )
 
 
 class Overlap(NamedTuple):
@@ -125,25 +131,30 @@ class OverlapEvaluator(AnswerEvaluator):
         raise NotImplementedError
 
     @component.output_types(
-        score=float, individual_scores=list[float], statuses=list[str], results=list[dict[str, float | int | None]]
+        score=float,
+        individual_scores=list[float],
+        statuses=list[str],
+        errors=list[str | None],
+        results=list[dict[str, float | int | None]],
     )
     def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
         """
         Score the answer of each question.
 
         :param ground_truth_answers: The reference of each question, or a list of references, of which the best one
-            counts.
+            counts; None or an empty list for none.
         :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
             last_message, or GeneratedAnswers.
         :returns: A dictionary with
             - `score`: the mean of the individual scores;
             - `individual_scores`: a float for each question, in the order given;
-            - `statuses`: "scored" or "undefined" for each question;
+            - `statuses`: "scored", "undefined" or, without a reference, "not_run" for each question;
+            - `errors`: why a question has no score, else None;
             - `results`: for each question its "precision", "recall" and "f1", and as "reference" the number of the
-              reference that suits best, from 0. Without references that is None, and the values are as the score.
+              reference that suits best, from 0. Without references that is None, and the values are NaN.
         :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
         :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
-        :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
+        :raises UndefinedScore: If the definition gives a question no score, and ``on_undefined`` is "raise".
         :raises ImportError: If a package that the metric needs is not installed.
         """
         references, predictions = answer_rows(ground_truth_answers, predicted_answers)
@@ -157,7 +168,7 @@ class OverlapEvaluator(AnswerEvaluator):
             for row in self._overlaps(predictions, references)
         ]
         values = [math.nan if found is None else value(found[1]) for found in best]
-        outputs = score_rows(values, self.on_undefined, name=type(self).__name__)
+        outputs = self._finished(values, without_reference(references))
         results = []
         for found, score in zip(best, outputs.individual_scores, strict=True):
             number, overlap = found or (None, Overlap(score, score, score))

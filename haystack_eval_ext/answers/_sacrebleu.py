@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from haystack import component
 
 from haystack_eval_ext._parameters import PlainParameters, check_flag
 from haystack_eval_ext._rows import answer_rows
-from haystack_eval_ext._scores import OnUndefined, check_on_undefined
+from haystack_eval_ext._scores import OnUndefined, check_on_undefined, finish_rows
 from haystack_eval_ext._text import Normalization, make_normalizer
-from haystack_eval_ext.answers._base import Answers, References, score_rows
+from haystack_eval_ext.answers._base import Answers, References, without_reference
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
@@ -100,7 +101,8 @@ class SacrebleuEvaluator(PlainParameters):
 
         :param lowercase: Whether upper and lower case are the same.
         :param normalization: What happens to all texts before: "none", "squad" or "unicode".
-        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
+        :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
+            A question without a reference is "not_run" and left out of the mean, whatever is set here.
         :raises ValueError: If a parameter has no such value.
         :raises TypeError: If a parameter has the wrong type.
         """
@@ -120,7 +122,12 @@ class SacrebleuEvaluator(PlainParameters):
         return {} if self.normalization == "none" else {"normalization": self.normalization}
 
     @component.output_types(
-        score=float, individual_scores=list[float], statuses=list[str], corpus_score=float, signature=str
+        score=float,
+        individual_scores=list[float],
+        statuses=list[str],
+        errors=list[str | None],
+        corpus_score=float,
+        signature=str,
     )
     def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
         """
@@ -133,14 +140,13 @@ class SacrebleuEvaluator(PlainParameters):
         :returns: A dictionary with
             - `score`: the mean of the individual scores;
             - `individual_scores`: sacrebleu's sentence score of each question, in the order given, from 0 to 1;
-            - `statuses`: "scored" or "undefined" for each question;
+            - `statuses`: "scored", or "not_run" without a reference, for each question;
+            - `errors`: why a question has no score, else None;
             - `corpus_score`: sacrebleu's corpus score of all questions with references, from 0 to 1: a long answer
-              weighs more in it than a short one, so it is not the mean. If no question has references, 0 where
-              ``on_undefined`` is "zero", else NaN;
+              weighs more in it than a short one, so it is not the mean. NaN if no question has references;
             - `signature`: sacrebleu's signature, which says how the scores were made.
         :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
         :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
-        :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
         :raises ImportError: If sacrebleu, or what a tokenizer of it needs, is not installed.
         """
         references, predictions = answer_rows(ground_truth_answers, predicted_answers)
@@ -148,10 +154,11 @@ class SacrebleuEvaluator(PlainParameters):
             predictions = [self._normalize(prediction) for prediction in predictions]
             references = [[self._normalize(reference) for reference in row] for row in references]
         scores = score_corpus(predictions, references, self._chooser(), self._settings())
-        rows = score_rows(scores.sentences, self.on_undefined, name=type(self).__name__)
-        no_corpus = math.isnan(scores.corpus) and self.on_undefined == "zero"
-        return {
-            **rows._asdict(),
-            "corpus_score": 0.0 if no_corpus else scores.corpus,
-            "signature": scores.signature,
-        }
+        rows = finish_rows(
+            np.array(scores.sentences, dtype=np.float64),
+            self.on_undefined,
+            metric=type(self).__name__,
+            reason="nothing to compare",
+            not_run=without_reference(references),
+        )
+        return {**rows._asdict(), "corpus_score": scores.corpus, "signature": scores.signature}

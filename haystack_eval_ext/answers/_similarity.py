@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, report_failed, report_undefined
+from haystack_eval_ext._scores import NO_REFERENCE, OnUndefined, RowScores, finish_rows
 from haystack_eval_ext._text import sendable
 
 if TYPE_CHECKING:
@@ -110,21 +110,6 @@ def pair_cosines(vectors: NDArray[np.floating], pairs: TextPairs) -> tuple[NDArr
     return values, broken[pairs.predictions] | broken[pairs.references]
 
 
-def refuse_without_references(pairs: TextPairs, on_undefined: OnUndefined, *, name: str) -> None:
-    """
-    Refuse rows without references before a model is asked, if the policy is "raise".
-
-    :param pairs: The pairs of the batch.
-    :param on_undefined: The policy of the component.
-    :param name: Name of the component, for the message.
-    :raises UndefinedScore: If the policy is "raise" and a row has no references.
-    """
-    if on_undefined == "raise":
-        undefined = np.ones(pairs.row_count, dtype=np.bool_)
-        undefined[pairs.rows] = False
-        report_undefined(undefined, on_undefined, metric=name, reason="no reference answers")
-
-
 def similarity_rows(
     pairs: TextPairs,
     values: NDArray[np.floating],
@@ -148,11 +133,15 @@ def similarity_rows(
     :raises UndefinedScore: If a row is undefined and the policy is "raise".
     """
     best = np.full(pairs.row_count, np.nan)
-    errors = np.zeros(pairs.row_count, dtype=np.bool_)
+    errors: list[int] = []
     if len(pairs.rows):
         best[pairs.rows] = np.fmax.reduceat(values, pairs.starts)
-        errors[pairs.rows] = np.logical_or.reduceat(failed, pairs.starts)
-    report_failed(errors, metric=name, reason=reason)
-    undefined = np.isnan(best) & ~errors
-    report_undefined(undefined, on_undefined, metric=name, reason="no reference answers, or vectors of zeros")
-    return aggregate(best, on_undefined, errors)
+        errors = pairs.rows[np.logical_or.reduceat(failed, pairs.starts)].tolist()
+    return finish_rows(
+        best,
+        on_undefined,
+        metric=name,
+        reason="vectors of zeros",
+        failed=dict.fromkeys(errors, reason),
+        not_run=dict.fromkeys(np.setdiff1d(np.arange(pairs.row_count), pairs.rows).tolist(), NO_REFERENCE),
+    )

@@ -59,8 +59,9 @@ class AnswerContainsEvaluator(AnswerEvaluator):
         :param normalization: "unicode": for every script, without regard to case and punctuation. "squad": the rule of
             the SQuAD script, which strips ASCII punctuation and the English articles only. "none": case and punctuation
             count, but words end at punctuation.
-        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise". An
-            empty text as reference is another matter: an empty answer contains it, and no other.
+        :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
+            A question without a reference is "not_run" and left out of the mean, whatever is set here.
+            An empty text as reference is another matter: an empty answer contains it, and no other.
         :raises ValueError: If a parameter has no such value.
         """
         AnswerEvaluator.__init__(self, on_undefined=on_undefined)

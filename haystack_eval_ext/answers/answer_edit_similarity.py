@@ -42,7 +42,8 @@ class AnswerEditSimilarityEvaluator(AnswerEvaluator):
         :param normalization: "none": the texts as they are, which gives rapidfuzz's own value. "squad" or "unicode":
             case, punctuation and white space do not count as changes, nor do English articles ("squad"), or composed
             and full-width forms ("unicode").
-        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
+        :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
+            A question without a reference is "not_run" and left out of the mean, whatever is set here.
         :raises ValueError: If a parameter has no such value.
         """
         AnswerEvaluator.__init__(self, on_undefined=on_undefined)

@@ -30,7 +30,6 @@ from haystack_eval_ext.answers._similarity import (
     TextPairs,
     pair_cosines,
     pair_up,
-    refuse_without_references,
     similarity_rows,
 )
 
@@ -78,8 +77,8 @@ class AnswerEmbeddingSimilarityEvaluator(Serialized):
         Create an AnswerEmbeddingSimilarityEvaluator component.
 
         :param embedder: A document embedder or a text embedder.
-        :param on_undefined: What a question with an empty list of references, or with an embedding of zeros, counts as:
-            "zero", "nan" (left out of the mean) or "raise".
+        :param on_undefined: What a question with an embedding of zeros counts as: "zero", "nan" (left out of the mean)
+            or "raise". One without a reference is "not_run" and left out, whatever is set here.
         :param raise_on_failure: Whether to raise an error if texts could not be embedded, after all were tried; the
             error carries the result. If not, their rows are NaN with the status "error".
         :raises ValueError: If there is no such policy.
@@ -100,7 +99,7 @@ class AnswerEmbeddingSimilarityEvaluator(Serialized):
         """
         warm_up(self.embedder)
 
-    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str], errors=list[str | None])
     def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
         """
         Score the answer of each question.
@@ -112,12 +111,12 @@ class AnswerEmbeddingSimilarityEvaluator(Serialized):
         :returns: A dictionary with
             - `score`: the mean of the individual scores;
             - `individual_scores`: a float for each question, in the order given;
-            - `statuses`: "scored", "undefined" or "error" for each question.
+            - `statuses`: "scored", "undefined" or "error" for each question, "not_run" without a reference;
+            - `errors`: why a question has no score, else None.
         :raises ValueError: If there are no rows, the inputs differ in length, a message is no answer, or the embedder
             cannot be prepared.
         :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
-        :raises UndefinedScore: If a question has no references or an embedding of zeros, and ``on_undefined`` is
-            "raise".
+        :raises UndefinedScore: If a question has an embedding of zeros, and ``on_undefined`` is "raise".
         :raises FailedRowsError: If texts could not be embedded and ``raise_on_failure`` is set. A failed call with many
             texts is repeated with fewer, so that one text costs the rows it stands in. A refused login (HTTP 401, 403)
             stops at once, with the embedder's own error.
@@ -126,7 +125,7 @@ class AnswerEmbeddingSimilarityEvaluator(Serialized):
         self.warm_up()
         return self._score(pairs, embed(self.embedder, pairs.texts))
 
-    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str], errors=list[str | None])
     async def run_async(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
         """
         Score the answer of each question by the embedder's own ``run_async``, or by its ``run`` in a thread.
@@ -142,7 +141,6 @@ class AnswerEmbeddingSimilarityEvaluator(Serialized):
 
     def _pairs(self, ground_truth_answers: References, predicted_answers: Answers) -> TextPairs:
         pairs = pair_up(*answer_rows(ground_truth_answers, predicted_answers))
-        refuse_without_references(pairs, self.on_undefined, name=type(self).__name__)
         return pairs
 
     def _score(self, pairs: TextPairs, embedded: Embedded) -> dict[str, Any]:

@@ -6,14 +6,15 @@ import re
 import string
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
 from haystack import component
 
 from haystack_eval_ext._parameters import check_flag
-from haystack_eval_ext._rows import describe
+from haystack_eval_ext._rows import answer_rows, describe, missing
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import Normalization, make_normalizer
-from haystack_eval_ext.answers._base import AnswerEvaluator
+from haystack_eval_ext.answers._base import AnswerEvaluator, Answers, References, without_reference
 
 
 @component
@@ -38,6 +39,8 @@ class AnswerExactMatchEvaluator(AnswerEvaluator):
     ```
     """
 
+    _undefined_reason = "the reference is None; an empty list leaves such a question out"
+
     def __init__(
         self,
         *,
@@ -58,7 +61,8 @@ class AnswerExactMatchEvaluator(AnswerEvaluator):
         :param ignore_numbers: Whether digits are removed, in every script.
         :param regexes_to_ignore: Regular expressions; what they find, upper or lower case, is removed before all else.
             One that backtracks without end hangs the run, so take none from strangers.
-        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
+        :param on_undefined: What a question whose reference is None counts as: "zero" (as in Haystack), "nan" or
+            "raise". One with an empty list of references is "not_run" and left out of the mean, whatever is set here.
         :raises ValueError: If a parameter has no such value, or a regular expression is none.
         :raises TypeError: If a parameter has the wrong type.
         """
@@ -76,6 +80,32 @@ class AnswerExactMatchEvaluator(AnswerEvaluator):
         self._raw = not (
             self._patterns or ignore_case or ignore_punctuation or ignore_numbers or normalization != "none"
         )
+
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str], errors=list[str | None])
+    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
+        """
+        Score the answer of each question.
+
+        :param ground_truth_answers: The reference of each question, or a list of references, of which the best one
+            counts. An empty list is none. None is taken as in Haystack: no answer equals it.
+        :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
+            last_message, or GeneratedAnswers.
+        :returns: A dictionary with
+            - `score`: the mean of the individual scores;
+            - `individual_scores`: a float for each question, in the order given;
+            - `statuses`: "scored", "undefined" (the reference is None) or, with an empty list, "not_run" for each
+              question;
+            - `errors`: why a question has no score, else None.
+        :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
+        :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
+        :raises UndefinedScore: If a reference is None and ``on_undefined`` is "raise".
+        """
+        references, predictions = answer_rows(ground_truth_answers, predicted_answers)
+        values = self._values(predictions, references)
+        # Haystack's value stays, with a warning: an empty list says the same and is left out.
+        none = {row for row, given in enumerate(ground_truth_answers) if missing(given)}
+        not_run = {row: why for row, why in without_reference(references).items() if row not in none}
+        return self._finished(values, not_run)._asdict()
 
     def _score(self, prediction: str, references: Sequence[str]) -> float:
         if self._raw:

@@ -5,15 +5,15 @@
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 from haystack import component
 
 from haystack_eval_ext._parameters import check_choice, is_number, shown
-from haystack_eval_ext._rows import answer_rows, describe
+from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined
-from haystack_eval_ext.answers._base import AnswerEvaluator, Answers, References, score_rows
+from haystack_eval_ext.answers._base import AnswerEvaluator
 from haystack_eval_ext.answers._numbers import DecimalSeparator, Readings, find_numbers
 
 # So that a tolerance of 1 % takes 0.99 for 1, and 0 takes 0.1 + 0.2 for 0.3: two roundings of a float.
@@ -112,6 +112,8 @@ class AnswerNumberMatchEvaluator(AnswerEvaluator):
     ```
     """
 
+    _undefined_reason = "no reference answer holds a number"
+
     def __init__(
         self,
         *,
@@ -126,8 +128,8 @@ class AnswerNumberMatchEvaluator(AnswerEvaluator):
             default forgives what is lost where a computed number is printed, and no more.
         :param decimal_separator: "." or ",": what separates decimals in both texts, while the other one groups digits.
             "auto": what can be read in two ways, such as 1,000, matches either, here 1000 and 1.
-        :param on_undefined: What a question counts as whose references hold no number, or that has none: "zero", "nan"
-            or "raise".
+        :param on_undefined: What a question counts as whose references hold no number: "zero", "nan" (left out of the
+            mean) or "raise". One without a reference is left out, whatever is set here.
         :raises ValueError: If a parameter has no such value.
         :raises TypeError: If the tolerance is not a number.
         """
@@ -141,28 +143,6 @@ class AnswerNumberMatchEvaluator(AnswerEvaluator):
         check_choice("decimal_separator", decimal_separator, get_args(DecimalSeparator))
         self.relative_tolerance = relative_tolerance
         self.decimal_separator: DecimalSeparator = decimal_separator
-
-    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
-    def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
-        """
-        Score the answer of each question.
-
-        :param ground_truth_answers: The reference of each question, or a list of references, of which the best one with
-            a number counts.
-        :param predicted_answers: The answer of each question: texts, the replies of a chat generator, an agent's
-            last_message, or GeneratedAnswers.
-        :returns: A dictionary with
-            - `score`: the mean of the individual scores;
-            - `individual_scores`: a float for each question, in the order given;
-            - `statuses`: "scored", or "undefined" where no reference holds a number.
-        :raises ValueError: If there are no rows, the inputs differ in length, or a message is no answer.
-        :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
-        :raises UndefinedScore: If a question is undefined and ``on_undefined`` is "raise".
-        """
-        references, predictions = answer_rows(ground_truth_answers, predicted_answers)
-        values = [self._score(prediction, row) for prediction, row in zip(predictions, references, strict=True)]
-        reason = "no reference answer holds a number"
-        return score_rows(values, self.on_undefined, name=type(self).__name__, reason=reason)._asdict()
 
     def _score(self, prediction: str, references: Sequence[str]) -> float:
         wanted = [numbers for text in references if (numbers := find_numbers(text, self.decimal_separator))]

@@ -194,7 +194,8 @@ class AnswerRougeEvaluator(OverlapEvaluator):
             The best reference is the one with the highest score.
         :param use_stemmer: Whether English words of more than three letters are reduced to their stem, so that
             "opens" and "opening" are the same.
-        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
+        :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
+            A question without a reference is "not_run" and left out of the mean, whatever is set here.
         :raises ValueError: If a parameter has no such value.
         :raises TypeError: If a parameter has the wrong type.
         """

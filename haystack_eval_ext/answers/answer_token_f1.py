@@ -65,7 +65,8 @@ class AnswerTokenF1Evaluator(OverlapEvaluator):
             the English articles only; words of other scripts lose all punctuation. "unicode": compatibility forms
             (full-width, composed) are the same as well, and no articles are taken away. "none": words as they stand
             between white space.
-        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" or "raise".
+        :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
+            A question without a reference is "not_run" and left out of the mean, whatever is set here.
         :raises ValueError: If a parameter has no such value.
         """
         OverlapEvaluator.__init__(self, on_undefined=on_undefined)

@@ -32,7 +32,6 @@ from haystack_eval_ext.answers._similarity import (
     TextPairs,
     pair_cosines,
     pair_up,
-    refuse_without_references,
     similarity_rows,
 )
 
@@ -90,8 +89,8 @@ class SASEvaluator(LoadedOnce, Serialized):
         :param token: The token for the hub.
         :param label: Of a cross-encoder with several labels, the one whose probability is the score, as the model's
             configuration names it: "entailment".
-        :param on_undefined: What a question with an empty list of references counts as: "zero", "nan" (left out of the
-            mean) or "raise".
+        :param on_undefined: What a question with an embedding of zeros counts as: "zero", "nan" (left out of the mean)
+            or "raise". One without a reference is "not_run" and left out, whatever is set here.
         :param progress_bar: Whether to show the model's progress.
         :raises ValueError: If a parameter has no such value, or a text is empty.
         :raises TypeError: If a parameter is of another type.
@@ -172,7 +171,7 @@ class SASEvaluator(LoadedOnce, Serialized):
             raise ValueError(msg)
         return "sigmoid" if name == "Identity" else "none"
 
-    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str], errors=list[str | None])
     def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
         """
         Score the answer of each question.
@@ -184,24 +183,27 @@ class SASEvaluator(LoadedOnce, Serialized):
         :returns: A dictionary with
             - `score`: the mean of the individual scores;
             - `individual_scores`: a float for each question, in the order given;
-            - `statuses`: "scored" or "undefined" for each question, "error" if the model gave no finite number.
+            - `statuses`: "scored" or "undefined" for each question, "not_run" without a reference, "error" if the model
+              gave no finite number;
+            - `errors`: why a question has no score, else None.
         :raises ValueError: If there are no rows, the inputs differ in length, a message is no answer, or the model
             does not fit.
         :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
-        :raises UndefinedScore: If a question has no references and ``on_undefined`` is "raise".
+        :raises UndefinedScore: If a question has an embedding of zeros, and ``on_undefined`` is "raise".
         :raises ImportError: If sentence-transformers or torch is missing.
         """
         name = type(self).__name__
         pairs = pair_up(*answer_rows(ground_truth_answers, predicted_answers))
-        refuse_without_references(pairs, self.on_undefined, name=name)
-        with self._lock:
-            self._load()
-            values, failed = self._pair_scores(pairs) if pairs.texts else (np.empty(0), np.empty(0, dtype=np.bool_))
+        values, failed = np.empty(0), np.empty(0, dtype=np.bool_)
+        if pairs.texts:
+            with self._lock:
+                self._load()
+                values, failed = self._pair_scores(pairs)
         return similarity_rows(
             pairs, values, failed, self.on_undefined, name=name, reason="the model gave no finite number"
         )._asdict()
 
-    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str], errors=list[str | None])
     async def run_async(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
         """
         Score the answer of each question in a thread, so that the event loop goes on.

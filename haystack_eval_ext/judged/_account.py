@@ -275,7 +275,7 @@ class Budget:
             ("max_cost", self._max_cost, self._cost + self._reserved_cost, cost),
         ):
             if limit is not None and used + wanted > limit:
-                msg = f"the budget is spent ({name} of {limit})"
+                msg = f"the budget is spent ({name} of {limit}); with a cache_path a later run goes on from there"
                 raise NotRunError(msg)
         outer = None if self._outer is None else self._outer.reserve(tokens, model)
         self._calls += 1

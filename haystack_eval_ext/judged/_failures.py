@@ -77,7 +77,7 @@ class TruncatedReplyError(JudgeError):
 
 
 class NotRunError(JudgeError):
-    """The budget is spent: the row is left for a later run."""
+    """A row that is not asked about: it lacks what the metric needs, or the budget is spent."""
 
 
 @dataclass(frozen=True)

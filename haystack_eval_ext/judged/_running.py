@@ -11,18 +11,23 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from haystack_eval_ext._progress import progress
-from haystack_eval_ext._scores import UndefinedScore
+from haystack_eval_ext._scores import UndefinedScore, report_rows
 from haystack_eval_ext.judged._account import Budget
 from haystack_eval_ext.judged._failures import JudgeError, NotRunError
+from haystack_eval_ext.judged._items import reference_texts
 from haystack_eval_ext.judged._judge import Judge, RowAsk
-from haystack_eval_ext.judged._outcomes import Outcome, report_undefined_rows
+from haystack_eval_ext.judged._outcomes import Outcome, UndefinedRowsError
 from haystack_eval_ext.judged._plan import Plan, Planner, RowPlan, Unknown
+from haystack_eval_ext.judged._sockets import SOCKETS
 
 if TYPE_CHECKING:
-    from haystack_eval_ext.judged._base import JudgedEvaluator
+    from haystack_eval_ext.judged._ask import Ask
+    from haystack_eval_ext.judged._base import Judged, JudgedEvaluator
+
+_REFERENCES = "ground_truth_answers"
+# Of an empty reference a judge has nothing to look at.
+_NO_REFERENCE_TEXT = "no reference answer with text; give one"
 
 
 async def judge_rows(evaluator: JudgedEvaluator, rows: list[dict[str, Any]]) -> list[Outcome]:
@@ -63,21 +68,31 @@ async def judge_rows(evaluator: JudgedEvaluator, rows: list[dict[str, Any]]) -> 
 async def _refuse_undefined(evaluator: JudgedEvaluator, judge: Judge, rows: list[dict[str, Any]]) -> None:
     """Find rows that are undefined whatever the judge would say, before money is spent."""
     planner = Planner(judge)
-    undefined = []
-    for row in rows:
+    undefined = {}
+    for number, row in enumerate(rows):
         try:
-            undefined.append(math.isnan((await evaluator._judge_row(RowPlan(planner), row)).score))
-        except UndefinedScore:
-            undefined.append(True)
-        except Exception:
-            # It must be asked about; or it fails, which the run itself tells.
-            undefined.append(False)
-    report_undefined_rows(evaluator, np.array(undefined, dtype=np.bool_), None)
+            if math.isnan((await _judged(evaluator, RowPlan(planner), row)).score):
+                undefined[number] = evaluator._undefined_reason
+        except UndefinedScore as reason:
+            undefined[number] = str(reason)
+        except Exception:  # noqa: S112 - it must be asked about; or it fails, which the run itself tells
+            continue
+    try:
+        report_rows(len(rows), "raise", metric=type(evaluator).__name__, undefined=undefined)
+    except UndefinedScore as error:
+        raise UndefinedRowsError(str(error)) from None
+
+
+async def _judged(evaluator: JudgedEvaluator, ask: Ask, row: dict[str, Any]) -> Judged:
+    """The score of a row that has what the metric needs."""
+    if evaluator._sockets.get(_REFERENCES) is SOCKETS[_REFERENCES] and not reference_texts(row.get(_REFERENCES, " - ")):
+        raise NotRunError(_NO_REFERENCE_TEXT)
+    return await evaluator._judge_row(ask, row)
 
 
 async def _outcome(evaluator: JudgedEvaluator, ask: RowAsk, row: dict[str, Any]) -> Outcome:
     try:
-        score, details = await evaluator._judge_row(ask, row)
+        score, details = await _judged(evaluator, ask, row)
     except UndefinedScore as reason:
         return Outcome(
             math.nan, deepcopy(dict(evaluator._empty_details)), "undefined", str(reason), ask.usage, ask.meta
@@ -111,7 +126,7 @@ async def plan_rows(evaluator: JudgedEvaluator, rows: list[dict[str, Any]]) -> P
         planner = Planner(judge)
         for row in rows:
             try:
-                await evaluator._judge_row(RowPlan(planner), row)
+                await _judged(evaluator, RowPlan(planner), row)
             except Unknown as end:
                 planner.count_later(evaluator._later_calls * evaluator.policy.votes, int(end.args[0]))
             except Exception:  # noqa: S112 - undefined, or it fails: nothing is asked, and the run tells why

@@ -18,7 +18,7 @@ from haystack_eval_ext._models import LoadedOnce, check_device, check_text, chec
 from haystack_eval_ext._parameters import check_choice, check_flag, check_integer, is_number
 from haystack_eval_ext._progress import progress
 from haystack_eval_ext._rows import describe
-from haystack_eval_ext._scores import OnUndefined, aggregate, check_on_undefined, report_failed, report_undefined
+from haystack_eval_ext._scores import OnUndefined, check_on_undefined, finish_rows, report_rows
 from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext._serialization import Serialized
 from haystack_eval_ext._text import blank, sendable
@@ -143,7 +143,11 @@ class NLIFaithfulnessEvaluator(LoadedOnce, Serialized):
         return model
 
     @component.output_types(
-        score=float, individual_scores=list[float], statuses=list[str], results=list[dict[str, Any]]
+        score=float,
+        individual_scores=list[float],
+        statuses=list[str],
+        results=list[dict[str, Any]],
+        errors=list[str | None],
     )
     def run(self, contexts: Contexts, predicted_answers: Answers) -> dict[str, Any]:
         """
@@ -157,7 +161,8 @@ class NLIFaithfulnessEvaluator(LoadedOnce, Serialized):
             - `individual_scores`: a float for each row, in the order given; NaN for a row that failed;
             - `statuses`: "scored" or "undefined" for each row, "error" if the model gave no finite number;
             - `results`: for each row `statements`, `statement_scores` (1 or 0 each) and `probabilities`, with `score`
-              and `status`.
+              and `status`;
+            - `errors`: why a row has no score, else None.
         :raises ValueError: If there are no rows, the inputs differ in length, or the model does not fit.
         :raises TypeError: If something is of the wrong type; the message names input and row.
         :raises UndefinedScore: If an answer has no text and ``on_undefined`` is "raise".
@@ -168,24 +173,35 @@ class NLIFaithfulnessEvaluator(LoadedOnce, Serialized):
             ("contexts", "predicted_answers"), (), {"contexts": contexts, "predicted_answers": predicted_answers}
         )
         statements = [sentences(row["predicted_answers"]) for row in rows]
-        undefined = np.array([not row for row in statements], dtype=np.bool_)
-        report_undefined(undefined, self.on_undefined, metric=name, reason="the answer has no statements")
+        reason = "the answer has no statements"
+        undefined = {number: reason for number, row in enumerate(statements) if not row}
+        if self.on_undefined == "raise":  # before the model is loaded
+            report_rows(len(rows), self.on_undefined, metric=name, undefined=undefined)
         sources = [[context for context in row["contexts"] if not blank(context)] for row in rows]
         probabilities = self._probabilities(statements, sources)
-        failed = np.array([any(map(math.isnan, row)) for row in probabilities], dtype=np.bool_)
-        report_failed(failed, metric=name, reason="the model gave no finite number")
+        broken = [number for number, row in enumerate(probabilities) if any(map(math.isnan, row))]
         values = np.array([self._score(row) for row in probabilities], dtype=np.float64)
-        scores = aggregate(values, self.on_undefined, failed)
+        scores = finish_rows(
+            values,
+            self.on_undefined,
+            metric=name,
+            reason=reason,
+            failed=dict.fromkeys(broken, "the model gave no finite number"),
+        )
         results = [
-            self._result([], [], score, "error") if error else self._result(texts, row, score, "evaluated")
-            for texts, row, score, error in zip(
-                statements, probabilities, scores.individual_scores, failed.tolist(), strict=True
+            self._result([], [], score, "error") if status == "error" else self._result(texts, row, score, "evaluated")
+            for texts, row, score, status in zip(
+                statements, probabilities, scores.individual_scores, scores.statuses, strict=True
             )
         ]
         return {**scores._asdict(), "results": results}
 
     @component.output_types(
-        score=float, individual_scores=list[float], statuses=list[str], results=list[dict[str, Any]]
+        score=float,
+        individual_scores=list[float],
+        statuses=list[str],
+        results=list[dict[str, Any]],
+        errors=list[str | None],
     )
     async def run_async(self, contexts: Contexts, predicted_answers: Answers) -> dict[str, Any]:
         """

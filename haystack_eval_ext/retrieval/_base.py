@@ -11,7 +11,7 @@ from haystack import Document, component, logging
 
 from haystack_eval_ext._parameters import PlainParameters, is_number
 from haystack_eval_ext._rows import document_rows, with_checked_documents
-from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, report_undefined
+from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, report_rows
 from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext.retrieval._judging import Duplicates, Judging, Matching, Reach, match_keys, never_retrieved
 from haystack_eval_ext.retrieval._keys import Keys
@@ -159,23 +159,20 @@ class RetrievalEvaluation:
         """
         values = {str(measure): evaluate(measure, ranking, self.relevance_threshold) for measure in self.measures}
         self._report_undefined(values, ranking)
-        return {name: aggregate(column, self.on_undefined) for name, column in values.items()}
+        return {
+            str(measure): aggregate(values[str(measure)], self.on_undefined, reason=_undefined_reason(measure))
+            for measure in self.measures
+        }
 
     def _report_undefined(self, values: dict[str, np.ndarray], ranking: JudgedRanking) -> None:
-        """One message for all measures that are undefined for the same reason."""
-        for needs_relevant, reason in (
-            (True, "no relevant documents"),
-            (False, "no documents within the cut-off"),
-        ):
-            columns = [
-                np.isnan(column)
-                for measure, column in zip(self.measures, values.values(), strict=True)
-                if MEASURES[measure.name].needs_relevant == needs_relevant
-            ]
-            if columns:
-                report_undefined(
-                    np.any(columns, axis=0), self.on_undefined, metric=self.name, reason=reason, names=ranking.names
-                )
+        """One message for all measures of the component."""
+        undefined: dict[int, str] = {}
+        for measure in self.measures:
+            rows = np.flatnonzero(np.isnan(values[str(measure)])).tolist()
+            # A row without relevant documents says that, whatever else it lacks.
+            reasons = dict.fromkeys(rows, _undefined_reason(measure))
+            undefined = undefined | reasons if MEASURES[measure.name].needs_relevant else reasons | undefined
+        report_rows(ranking.n_queries, self.on_undefined, metric=self.name, undefined=undefined, names=ranking.names)
 
     def _reach(self) -> Reach:
         measures = self.measures
@@ -188,6 +185,10 @@ class RetrievalEvaluation:
             first_hit_only=not in_words
             and all(MEASURES[measure.name].first_hit_only and not measure.parameters for measure in measures),
         )
+
+
+def _undefined_reason(measure: Measure) -> str:
+    return "no relevant documents" if MEASURES[measure.name].needs_relevant else "no documents within the cut-off"
 
 
 def evaluate_keys(
@@ -301,7 +302,7 @@ class RetrievalEvaluator(PlainParameters):
         """The measure of this component, from its parameters."""
         raise NotImplementedError
 
-    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str], errors=list[str | None])
     def run(self, ground_truth_documents: DocumentRows, retrieved_documents: DocumentRows) -> dict[str, Any]:
         """
         Score the retrieved documents of each question.
@@ -313,7 +314,8 @@ class RetrievalEvaluator(PlainParameters):
         :returns: A dictionary with
             - `score`: the mean of the individual scores;
             - `individual_scores`: a float for each question, in the order given;
-            - `statuses`: "scored" or "undefined" for each question.
+            - `statuses`: "scored" or "undefined" for each question;
+            - `errors`: why a question has no score of its own, else None.
         :raises ValueError: If there are no rows, the inputs differ in length, a grade is not finite, or no document
             of a side has the compared field.
         :raises TypeError: If something is not a Document, or a grade is not a number; the message names input and row.

@@ -107,6 +107,7 @@ class DocumentRankingEvaluator(PlainParameters):
         score=float,
         individual_scores=list[float],
         statuses=list[str],
+        errors=list[str | None],
         scores=dict[str, float],
         scores_by_row=dict[str, list[float]],
         results=dict[str, dict[str, Any]],
@@ -121,9 +122,11 @@ class DocumentRankingEvaluator(PlainParameters):
         :param retrieved_documents: The retrieved documents of each question, best first, in the same form.
         :returns: A dictionary with
             - `score`, `individual_scores`, `statuses`: those of the first measure;
+            - `errors`: why a question has no score of its own by the first measure, else None;
             - `scores`: the mean of each measure;
             - `scores_by_row`: the individual scores of each measure;
-            - `results`: score, individual scores and statuses of each measure, as `EvaluationRunResult` takes them;
+            - `results`: score, individual scores, statuses and errors of each measure, as `EvaluationRunResult` takes
+              them;
             - `never_retrieved`: the compared fields of the relevant documents that no ranking of the batch contains;
               None if they were not looked for.
         :raises ValueError: If there are no rows, the inputs differ in length, a grade is not finite, or no document

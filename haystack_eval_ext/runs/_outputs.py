@@ -81,7 +81,10 @@ def _row_scores(metric: str, output: dict[str, Any]) -> RowScores:
         raise EvaluationError(msg)
     individual = [_number(value) for value in given]
     statuses = output.get("statuses") or ["undefined" if math.isnan(value) else "scored" for value in individual]
-    return RowScores(_number(score), individual, list(statuses))
+    errors = output.get("errors")
+    if not isinstance(errors, list) or len(errors) != len(individual):
+        errors = [None] * len(individual)
+    return RowScores(_number(score), individual, list(statuses), errors)
 
 
 def _number(value: Any) -> float:
@@ -102,14 +105,15 @@ def placed(scores: RowScores, given: list[int], counted: list[int], total: int) 
     if len(counted) == total:
         return scores
     individual, statuses = [math.nan] * total, ["not_run"] * total
-    of_row = dict(zip(given, zip(scores.individual_scores, scores.statuses, strict=True), strict=True))
+    errors: list[str | None] = [None] * total
+    of_row = dict(zip(given, zip(*scores[1:], strict=True), strict=True))
     for row in counted:
-        individual[row], statuses[row] = of_row[row]
+        individual[row], statuses[row], errors[row] = of_row[row]
     mean = scores.score
     if len(counted) < len(given):
         numbers = [score for score in individual if not math.isnan(score)]
         mean = fmean(numbers) if numbers else math.nan
-    return RowScores(mean, individual, statuses)
+    return RowScores(mean, individual, statuses, errors)
 
 
 def check_rows(metric: str, scores: RowScores, rows: int) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from haystack import Pipeline
@@ -69,12 +69,14 @@ class MetricScores:
     :param score: The mean, as the component forms it.
     :param individual_scores: One float a row; NaN where there is none.
     :param statuses: One a row: "scored", "undefined", "error", or "not_run" for a row that the metric was not to score.
+    :param errors: Why a row has no score of its own, as far as the metric says it; None for the others.
     """
 
     name: str
     score: float
     individual_scores: list[float]
     statuses: list[str]
+    errors: list[str | None] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -208,10 +210,10 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
             for label, scores in metrics_of(name, output).items():
                 check_rows(label, scores, len(given[name]))
                 whole = placed(scores, given[name], counted[name], len(dataset))
-                metrics.append(MetricScores(label, whole.score, whole.individual_scores, whole.statuses))
+                metrics.append(MetricScores(label, *whole))
         else:
-            nothing = placed(RowScores(math.nan, [], []), [], [], len(dataset))
-            metrics.append(MetricScores(name, nothing.score, nothing.individual_scores, nothing.statuses))
+            nothing = placed(RowScores(math.nan, [], [], []), [], [], len(dataset))
+            metrics.append(MetricScores(name, *nothing))
         ids = [dataset.ids[row] for row in given[name]]
         errors[name] = errors_of(ids, output) | {
             dataset.ids[row]: f"the RAG pipeline gave no {column} for this question"
