@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from haystack_eval_ext._cli.output import metrics_json
 from haystack_eval_ext.runs._strict_json import strict_json
 from haystack_eval_ext.runs.run import load_run
 
@@ -26,6 +25,18 @@ def stored(folder: Path | str) -> dict[str, Any]:
         name: {row["id"]: error for row, error in zip(run.rows, metric.errors, strict=True) if error}
         for name, metric in run.metrics.items()
     }
-    found = {**run.manifest, "metrics": metrics_json(run.ids, run.questions.values()), "errors": errors}
+    metrics = {
+        metric.name: {
+            "score": metric.score,
+            "rows": metric.rows,
+            "undefined": metric.undefined,
+            "failed": metric.failed,
+            "left_out": metric.left_out,
+            "individual_scores": dict(zip(run.ids, metric.individual_scores, strict=True)),
+            "statuses": dict(zip(run.ids, metric.statuses, strict=True)),
+        }
+        for metric in run.questions.values()
+    }
+    found = {**run.manifest, "metrics": metrics, "errors": errors}
     whole: dict[str, Any] = json.loads(strict_json(found))  # NaN is null there
     return whole

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import haystack_eval_ext
 from haystack_eval_ext import DocumentRankingEvaluator
 from haystack_eval_ext.cli import app
+from haystack_eval_ext.runs.api import load_run
 from stored_runs import stored
 
 ROWS: list[dict[str, Any]] = [
@@ -136,10 +137,12 @@ WRONG: list[tuple[str, list[str]]] = [
     ("trec qrels.txt run.txt -m AP --queries all", ["--queries", "intersection", "--help"]),
     ("trec qrels.txt run.txt -m AP --relevance-threshold high", ["--relevance-threshold", "--help"]),
     ("trec qrels.txt run.txt -m AP --relevance-threshold nan", ["relevance_threshold must be"]),
-    ("trec qrels.txt run.txt -m AP --out data.jsonl", ["there already", "--force"]),
-    ("trec qrels.txt run.txt -m AP --out run.txt --force", ["run.txt is an input of this command"]),
-    ("trec qrels.txt run.txt -m AP --out full", ["is a folder", "name a file"]),
-    ("trec qrels.txt run.txt -m AP --out absent/x.json", ["no folder absent"]),
+    ("trec qrels.txt run.txt -m AP --out data.jsonl", ["data.jsonl", "folder"]),
+    ("trec qrels.txt run.txt -m AP --out full", ["full", "holds"]),
+    ("trec qrels.txt run.txt run.txt -m AP --out new", ["two run files are called run.txt", "Rename"]),
+    ("trec qrels.txt run.txt -m AP --split test", ["split", "qrels.txt is a qrels file"]),
+    ("trec qrels.txt run.txt -m AP --relevance-threshold 9 --on-undefined raise", ["3 of 3 rows", "q1", "undefined"]),
+    ("trec full run.txt -m AP", ["full", "no labels found", "qrels/SPLIT.tsv"]),
     ("metrics nDCG", ["unexpected extra argument", "--help"]),
 ]
 
@@ -294,21 +297,27 @@ def test_trec_prints_each_query_and_what_is_missing() -> None:
         "nDCG@2\tq2\t1.0000",
         "nDCG@2\tq3\t0.0000",
     ]
-    assert cells(stdout) == {"RR": ["0.5000", "3", "0", "0", "0"], "nDCG@2": ["0.5436", "3", "0", "0", "0"]}
-    assert "Judged queries missing from the run, counted as 0 (1): q3" in stdout
-    assert "Queries of the run without labels, not counted (1): q9" in stdout
-    assert stderr == ""
+    assert cells(stdout) == {
+        "ranking.RR": ["0.5000", "3", "0", "0", "0"],
+        "ranking.nDCG@2": ["0.5436", "3", "0", "0", "0"],
+    }
+    assert "Judged queries missing from the run, counted as 0 (1): 'q3'" in stderr
+    assert "Queries of the run without labels, not counted (1): 'q9'" in stderr
 
 
 @pytest.mark.usefixtures("folder")
 def test_trec_intersection_and_threshold() -> None:
-    _, stdout, _ = call("trec", "qrels.txt", "run.txt", "-m", "RR", "--queries", "intersection")
-    assert cells(stdout) == {"RR": ["0.7500", "2", "0", "0", "0"]}
-    assert "missing from the run, not counted (1): q3" in stdout
+    _, stdout, stderr = call("trec", "qrels.txt", "run.txt", "-m", "RR", "--queries", "intersection")
+    assert cells(stdout) == {"ranking.RR": ["0.7500", "2", "0", "0", "0"]}
+    assert "missing from the run, not counted (1): 'q3'" in stderr
     _, stdout, stderr = call("trec", "qrels.txt", "run.txt", "-m", "RR", "--relevance-threshold", "2")
     assert "2 of 3 rows are undefined" in stderr
     assert "q2, q3" in stderr
-    assert cells(stdout) == {"RR": ["0.1667", "3", "2", "0", "0"]}
+    assert cells(stdout) == {"ranking.RR": ["0.1667", "3", "2", "0", "0"]}
+    _, stdout, _ = call(
+        "trec", "qrels.txt", "run.txt", "-m", "RR", "--relevance-threshold", "2", "--on-undefined", "nan"
+    )
+    assert cells(stdout) == {"ranking.RR": ["0.5000", "3", "2", "0", "2"]}
 
 
 def test_trec_equals_trec_eval(folder: Path) -> None:
@@ -324,9 +333,9 @@ def test_trec_equals_trec_eval(folder: Path) -> None:
         "".join(f"{query} Q0 {key} 0 {score} t\n" for query, found in ranked.items() for key, score in found.items()),
         encoding="utf-8",
     )
-    code, _, _ = call("trec", "q.txt", "r.txt", "-m", "AP nDCG@10 RR P@5 R@10 Rprec Bpref", "--out", "result.json")
+    code, _, _ = call("trec", "q.txt", "r.txt", "-m", "AP nDCG@10 RR P@5 R@10 Rprec Bpref", "--out", "kept")
     assert code == 0
-    found = json.loads((folder / "result.json").read_text(encoding="utf-8"))["metrics"]
+    found = load_run(folder / "kept")
     names = {
         "AP": "map", "nDCG@10": "ndcg_cut_10", "RR": "recip_rank", "P@5": "P_5", "R@10": "recall_10", "Rprec": "Rprec",
         "Bpref": "bpref",
@@ -334,8 +343,9 @@ def test_trec_equals_trec_eval(folder: Path) -> None:
     oracle = pytrec_eval.RelevanceEvaluator(qrels, set(names.values())).evaluate(ranked)
     for ours, theirs in names.items():
         expected = {query: values[theirs] for query, values in oracle.items()}
-        assert found[ours]["individual_scores"] == pytest.approx(expected, abs=1e-9)
-        assert found[ours]["score"] == pytest.approx(sum(expected.values()) / len(expected), abs=1e-9)
+        scores = dict(zip(found.ids, found.metrics[f"ranking.{ours}"].scores, strict=True))
+        assert scores == pytest.approx(expected, abs=1e-9)
+        assert found.scores[f"ranking.{ours}"] == pytest.approx(sum(expected.values()) / len(expected), abs=1e-9)
 
 
 PROCESSES = [

@@ -41,7 +41,8 @@ COMMANDS = {
     "compare good bad": ["ranking.RR", "ranking.P@1", "recall", "exact"],
     "compare good bad --by lang": ["ranking.RR", "ranking.P@1", "recall", "exact"],
     "agree people --human human --metric exact": ["Accuracy", "Kappa"],
-    "trec qrels.txt run.txt -m \"nDCG(dcg='exp-log2')@10 R@1000\"": ["R@1000"],
+    "trec qrels.txt run.txt -m \"nDCG(dcg='exp-log2')@10 R@1000\"": ["ranking.R@1000"],
+    "trec qrels.txt run.txt other.txt -m 'AP nDCG@10 R@1000'": ["run.txt", "other.txt"],
 }
 
 
@@ -63,7 +64,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [{"id": f"q{number}", **row} for number in range(3)]
     (folder / "rows.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
     (folder / "qrels.txt").write_text("q1 0 d1 2\nq2 0 d3 1\n", encoding="utf-8")
-    (folder / "run.txt").write_text("q1 Q0 d2 1 2.0 t\nq1 Q0 d1 2 1.0 t\nq2 Q0 d3 1 1.0 t\n", encoding="utf-8")
+    for name in ("run.txt", "other.txt"):
+        (folder / name).write_text("q1 Q0 d2 1 2.0 t\nq1 Q0 d1 2 1.0 t\nq2 Q0 d3 1 1.0 t\n", encoding="utf-8")
     return folder
 
 

@@ -7,26 +7,24 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from haystack_eval_ext._cli.catalog import catalog
-from haystack_eval_ext._cli.faults import collected_warnings, plain, reported
+from haystack_eval_ext._cli.faults import UserError, collected_warnings, plain, reported
 from haystack_eval_ext._cli.options import Debug, Force, Measures, Threshold, measure_names
-from haystack_eval_ext._cli.output import check_file, metrics_json, versions
+from haystack_eval_ext._cli.output import run_folder
 from haystack_eval_ext._cli.render import (
     console,
     number,
     print_catalog,
-    print_list,
     print_scores,
+    print_table,
     print_text,
     print_warnings,
 )
-from haystack_eval_ext.retrieval._base import evaluate_keys
-from haystack_eval_ext.runs._strict_json import strict_json, write_strict_json
-from haystack_eval_ext.runs.evaluation import (
-    MetricScores,
-)
-from haystack_eval_ext.runs.trec import align, read_qrels, read_run
+from haystack_eval_ext.runs._strict_json import strict_json
+from haystack_eval_ext.runs.run import EvaluationRun
+from haystack_eval_ext.runs.trec_runs import evaluate_trec, read_labels
 
 
 class Queries(StrEnum):
@@ -36,9 +34,19 @@ class Queries(StrEnum):
     INTERSECTION = "intersection"
 
 
+class Undefined(StrEnum):
+    """What a query without a score counts as."""
+
+    ZERO = "zero"
+    NAN = "nan"
+    RAISE = "raise"
+
+
 def trec(
-    qrels: Annotated[Path, typer.Argument(metavar="QRELS", help="Labels: TREC's four columns, or BEIR's .tsv.")],
-    run_file: Annotated[Path, typer.Argument(metavar="RUN", help="Rankings: TREC's six columns.")],
+    qrels: Annotated[
+        Path, typer.Argument(metavar="QRELS", help="Labels: TREC's four columns, BEIR's .tsv, or a BEIR folder.")
+    ],
+    run_files: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Rankings: TREC's six columns.")],
     measures: Measures,
     per_query: Annotated[
         bool, typer.Option("--per-query", help="First print a line for each measure and query: measure, query, score.")
@@ -50,45 +58,97 @@ def trec(
         ),
     ] = Queries.COMPLETE,
     threshold: Threshold = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the results as JSON.")] = None,
+    on_undefined: Annotated[
+        Undefined,
+        typer.Option(
+            "--on-undefined",
+            help="What a query without relevant documents counts as; nan leaves it out of the mean, as the means of "
+            "Judged@k by other tools do.",
+        ),
+    ] = Undefined.ZERO,
+    split: Annotated[
+        str | None, typer.Option("--split", help='Of a BEIR folder: which labels. Default: "test", or the only ones.')
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Keep the run in a folder, for compare, check, export and baseline; several "
+            "runs each in a folder of its own below it.",
+        ),
+    ] = None,
     force: Force = False,
     debug: Debug = False,
 ) -> None:
-    """Score a TREC run file against qrels, as trec_eval does."""
+    """Score TREC run files against qrels, as trec_eval does."""
     with reported(debug=debug):
         names = measure_names(measures)
-        file = None if out is None else check_file(out, qrels, run_file, force=force)
-        ids, rankings, labels, coverage = align(read_qrels(qrels), read_run(run_file), queries=queries.value)
-        with collected_warnings() as warnings:
-            scores = evaluate_keys(names, rankings, labels, ids=ids, relevance_threshold=threshold)
-        metrics = [MetricScores(measure, *found) for measure, found in scores.items()]
-        if file is not None:
-            results = {
-                "qrels": qrels.name,
-                "run": run_file.name,
-                "queries": queries.value,
-                "relevance_threshold": threshold,
-                "versions": versions(),
-                "metrics": metrics_json(ids, metrics),
-                "missing_from_run": coverage.missing_from_run,
-                "without_labels": coverage.without_labels,
-                "warnings": warnings,
-            }
-            write_strict_json(file, results)
-        if per_query:
-            for metric in metrics:
-                for query, score in zip(ids, metric.individual_scores, strict=True):
-                    typer.echo(f"{metric.name}\t{plain(query)}\t{number(score)}")
-            typer.echo()
+        folders = _folders(out, run_files, force=force)
         screen = console()
-        print_text(screen, f"{run_file.name} against {qrels.name}, {len(ids)} queries")
-        print_scores(screen, metrics, rows="Queries")
-        missing = "counted as 0" if queries is Queries.COMPLETE else "not counted"
-        print_list(screen, f"Judged queries missing from the run, {missing}", coverage.missing_from_run)
-        print_list(screen, "Queries of the run without labels, not counted", coverage.without_labels)
+        try:
+            labels = read_labels(qrels, split=split)
+            runs, warnings = [], []
+            for file, folder in zip(run_files, folders, strict=True):
+                with collected_warnings() as found:
+                    run = evaluate_trec(
+                        labels,
+                        file,
+                        names,
+                        queries=queries.value,
+                        relevance_threshold=threshold,
+                        on_undefined=on_undefined.value,
+                        out=folder,
+                        name=file.name if folder is None else folder.name,
+                        replace_run=force,
+                    )
+                runs.append(run)
+                of = "" if len(run_files) == 1 else f"{run.name}: "
+                warnings += [f"{of}{told}" for told in (*run.manifest["warnings"], *found)]
+        except ValueError as error:
+            raise UserError(str(error)) from error
+        if per_query:
+            for run in runs:
+                _print_queries(run, several=len(runs) > 1)
+        _print_means(screen, runs, labels.name)
         print_warnings(warnings)
-        if file is not None:
-            typer.echo(f"Results are in {plain(str(file))}", err=True)
+        if out is not None:
+            where = "The run is in" if len(runs) == 1 else "The runs are below"
+            typer.echo(f"{where} {plain(str(out))}", err=True)
+
+
+def _folders(out: Path | None, files: list[Path], *, force: bool) -> list[Path | None]:
+    """The folder of each run, checked before any file is read."""
+    if out is None:
+        return [None] * len(files)
+    if len(files) == 1:
+        return [run_folder(out, force=force)]
+    names = [file.name.removesuffix(".gz") for file in files]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        msg = f"--out: two run files are called {twice}, and each run needs a folder of its own. Rename one of them."
+        raise UserError(msg)
+    return [run_folder(out / name, force=force) for name in names]
+
+
+def _print_queries(run: EvaluationRun, *, several: bool) -> None:
+    for name, metric in run.metrics.items():
+        for query, score in zip(run.ids, metric.scores, strict=True):
+            columns = [*([run.name] if several else []), name.partition(".")[2], query]
+            typer.echo("\t".join([*map(plain, columns), number(score)]))
+    typer.echo()
+
+
+def _print_means(screen: Console, runs: list[EvaluationRun], labels: str) -> None:
+    first = runs[0]
+    if len(runs) == 1:
+        print_text(screen, f"{first.name} against {labels}, {len(first.ids)} queries")
+        print_scores(screen, first.questions.values(), rows="Queries")
+        return
+    print_text(screen, f"{len(runs)} runs against {labels}")
+    screen.print()
+    lines = [[run.name, str(len(run.ids)), *map(number, run.scores.values())] for run in runs]
+    print_table(screen, ["Run", "Queries", *first.metrics], lines)
 
 
 def metrics(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-The verbs for Python: run_rag, evaluate, compare, check, agree; runs are kept, loaded, and written as baselines.
+The verbs for Python: run_rag, evaluate, evaluate_trec, compare, check, agree; runs are kept, loaded, made baselines.
 
 ```python
 from haystack import Document
@@ -49,6 +49,7 @@ from haystack_eval_ext.runs.judging import JudgeSettings, prepare_judges
 from haystack_eval_ext.runs.making import make_run
 from haystack_eval_ext.runs.rag import RagOptions, evaluate_rag
 from haystack_eval_ext.runs.run import EvaluationRun, RunFileError, load_run
+from haystack_eval_ext.runs.trec_runs import evaluate_trec
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -70,6 +71,7 @@ __all__ = [
     "check",
     "compare",
     "evaluate",
+    "evaluate_trec",
     "exit_code",
     "load_run",
     "make_run",

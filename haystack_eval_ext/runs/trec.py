@@ -178,6 +178,35 @@ def read_beir(folder: FilePath) -> BeirFolder:
     return BeirFolder(corpus, queries, qrels, list(unknown_documents), list(unknown_queries), os.fspath(folder))
 
 
+def read_beir_split(folder: FilePath, split: str | None = None) -> tuple[Qrels, dict[str, str]]:
+    """
+    Read the labels and queries of a BEIR folder without its corpus.
+
+    :param folder: The folder.
+    :param split: Which labels; None: "test", or the only ones there are.
+    :returns: Grades by query and document, and the text of each query.
+    :raises TrecFileError: If a file is missing or broken; faults of all files are listed.
+    :raises ValueError: If there is no such split, or several to choose from.
+    """
+    root = Path(folder)
+    files = {
+        file.name.removesuffix(".gz").removesuffix(".tsv"): file
+        for file in sorted([*root.glob("qrels/*.tsv.gz"), *root.glob("qrels/*.tsv")])
+    }
+    chosen = split or ("test" if "test" in files or len(files) != 1 else next(iter(files)))
+    if files and chosen not in files:
+        msg = f"{root} has no labels for the split {chosen!r}; it has {', '.join(sorted(files))}. Name one of these."
+        raise ValueError(msg)
+    queries_file = _gz_or_plain(root / "queries.jsonl")
+    collected = [Problems(queries_file), Problems(files.get(chosen, root))]
+    queries = {query: values["text"] for query, values in _beir_lines(queries_file, collected[0])}
+    qrels = _parse_qrels(files[chosen], collected[1]) if files else {}
+    if not files:
+        collected[1].add("no labels found, expected qrels/SPLIT.tsv in the folder")
+    raise_if_any(TrecFileError, collected)
+    return qrels, queries
+
+
 def align(
     qrels: Mapping[str, Mapping[str, float]],
     run: Mapping[str, Sequence[tuple[str, float]]],
