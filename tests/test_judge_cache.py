@@ -16,6 +16,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -239,6 +240,101 @@ def test_two_processes_share_a_file(server: OpenAIServer, policy: JudgePolicy) -
     server.change()
     evaluator(server.url, policy).run(**rows(30))
     assert server.calls == 0
+
+
+SHARING = """
+import sys
+from haystack_eval_ext.judged._cache import CachedReply, ReplyCache
+path, name = sys.argv[1:]
+for number in range(60):
+    cache = ReplyCache(path)
+    cache.put(f"{name} {number} first", CachedReply("text", {}))
+    # As the cache of an embedder, beside that of the judge.
+    another = ReplyCache(path)
+    cache.put(f"{name} {number} second", CachedReply("text", {}))
+    another.close()
+    cache.put(f"{name} {number} third", CachedReply("text", {}))
+    cache.close()
+    assert cache.fault is another.fault is None
+"""
+
+
+@pytest.mark.slow
+def test_two_caches_of_one_process_keep_its_locks_on_the_file(tmp_path: Path) -> None:
+    """A file that is opened beside SQLite, or twice, loses its locks: then another process clears the log away."""
+    path = tmp_path / "cache.sqlite"
+    environment = {**os.environ, "PYTHONPATH": str(TESTS.parent)}
+    children = [
+        subprocess.Popen([sys.executable, "-c", SHARING, str(path), name], env=environment) for name in ("one", "two")
+    ]
+    assert [child.wait() for child in children] == [0, 0]
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT count(*) FROM replies").fetchone() == (360,)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+def test_the_caches_of_a_process_share_one_connection(tmp_path: Path) -> None:
+    path, other = tmp_path / "cache.sqlite", tmp_path / "link.sqlite"
+    reads = []
+    with sqlite_connections() as opened:
+        first = ReplyCache(str(path))
+        other.symlink_to(path)
+        second, third = ReplyCache(str(other)), ReplyCache(str(path), read_only=True)
+        first.put("key", CachedReply("text", {}))
+        reads = [cache.get("key") for cache in (first, second, third)]
+        first.close()
+        second.put("another", CachedReply("text", {}))
+        reads.append(third.get("another"))
+        for cache in (second, third):
+            cache.close()
+    assert reads == [CachedReply("text", {})] * 4
+    assert len([how for how in opened if "immutable" not in how]) == 1
+    # A file that was opened to be read alone is opened anew for the first writer.
+    reader = ReplyCache(str(path), read_only=True)
+    writer = ReplyCache(str(path))
+    writer.put("third", CachedReply("text", {}))
+    assert reader.get("third") == CachedReply("text", {})
+    reader.put("fourth", CachedReply("text", {}))
+    assert writer.get("fourth") is None
+    for cache in (reader, writer):
+        cache.close()
+        assert cache.get("key") is None
+
+
+@contextmanager
+def sqlite_connections() -> Iterator[list[str]]:
+    opened: list[str] = []
+    connect = sqlite3.connect
+
+    def counted(address: str, **how: Any) -> Any:
+        opened.append(address)
+        return connect(address, **how)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite3, "connect", counted)
+        yield opened
+
+
+@pytest.mark.parametrize("offline", [False, True])
+@pytest.mark.parametrize("damage", ["middle", "cut off"])
+def test_a_damaged_cache_switches_itself_off_whenever_that_is_noticed(
+    server: OpenAIServer, policy: JudgePolicy, damage: str, offline: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    evaluator(server.url, policy).run(**rows(60))
+    path = Path(policy.cache_path or "")
+    content = path.read_bytes()
+    assert len(content) > 16384
+    path.write_bytes(content[:4096] + b"\xa5" * 8192 + content[12288:] if damage == "middle" else content[:9000])
+    server.change()
+    judged = evaluator(server.url, replace(policy, offline=offline), raise_on_failure=False).run(**rows(60))
+    if offline:
+        assert set(judged["statuses"]) <= {"scored", "error"}
+        assert all("the cache's file cannot be read" in error for error in judged["errors"] if error)
+        assert server.calls == 0
+    else:
+        assert judged["statuses"] == ["scored"] * 60
+    assert sum("The cache of replies" in record.getMessage() for record in caplog.records) == 1
 
 
 def test_threads_share_a_file(server: OpenAIServer, policy: JudgePolicy) -> None:
