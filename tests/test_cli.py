@@ -270,12 +270,12 @@ def test_texts_of_files_are_neither_markup_nor_escape_codes() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_row_numbers_of_warnings_are_explained() -> None:
+def test_warnings_name_the_rows_by_id() -> None:
     rows = [ROWS[2], ROWS[0] | {"relevant_documents": [{"b": 2}, {"a": 0}]}]
     Path("graded.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     _, _, stderr = call("run", "-m", "RR", "--data", "graded.jsonl")
-    assert "row 0" in stderr
-    assert "skip unanswerable rows" in stderr
+    assert f"row {ROWS[0]['id']}" in stderr
+    assert "row 0" not in stderr
 
 
 @pytest.mark.usefixtures("folder")

@@ -13,7 +13,6 @@ import pytest
 from haystack import Pipeline
 
 from cases import Case, all_cases
-from haystack_eval_ext import AnswerCorrectnessEvaluator, ContextRecallEvaluator
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._metric_info import default_of, metric_info
 from haystack_eval_ext.runs.run import EvaluationRun
@@ -93,7 +92,7 @@ def test_scores_of_an_older_rule_are_refused_until_they_are_made_anew(older_firs
 @pytest.mark.parametrize("case", all_cases(), ids=str)
 def test_the_rule_of_each_component(case: Case) -> None:
     changed = {"answers": 2, "diagnosis": 2, "judged": 1, "retrieval": 1}[case.component.__module__.split(".")[1]]
-    if case.component in (AnswerCorrectnessEvaluator, ContextRecallEvaluator):
+    if "judged" in case.component.__module__ and "ground_truth_answers" in case.inputs:
         changed = 2
     if case.parameters.get("matching") == "overlap":
         changed = 2

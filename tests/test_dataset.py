@@ -65,7 +65,7 @@ def test_delimited_forms(tmp_path: Path, name: str, delimiter: str) -> None:
     ]
     assert data.column("answerable") == [True, False]
     assert data.column("tags") == [[], ["t"]]
-    assert data.column("reference_answer") == ["[1] yes", ""]
+    assert data.column("reference_answer") == ["[1] yes", []]
     assert data.column("extra") == ["07", None]
     assert (len(data), data.unanswerable) == (2, ["2"])
 
@@ -270,7 +270,7 @@ def test_what_rows_may_lack(tmp_path: Path) -> None:
     )
     assert data.rows[1] == {
         "id": "2",
-        "reference_answer": "",
+        "reference_answer": [],
         "relevant_documents": [],
         "answerable": False,
         "tags": [],

@@ -3,7 +3,6 @@
 """What a run gave, as people read it: scores, stages, diagnosis, what judges spent, what to know about it."""
 
 import math
-import re
 from collections import Counter
 
 from haystack_eval_ext._cli.judging import print_usage
@@ -19,7 +18,6 @@ from haystack_eval_ext._cli.render import (
 from haystack_eval_ext.runs.run import EvaluationRun
 
 _SHOWN_DIGITS = 12
-_ROWS = re.compile(r"\brows? \d")
 _REASONS = 3
 
 
@@ -47,8 +45,6 @@ def print_run(title: str, run: EvaluationRun, warnings: list[str]) -> None:
         of = "" if len(never_retrieved) == 1 else f" ({component})"
         print_list(screen, f"Relevant documents in no ranking of the run{of}", labels)
     print_warnings(warnings)
-    if unanswerable and any(_ROWS.search(message) for message in warnings):
-        print_warnings(["Row numbers start at 0; in pipelines without connections they skip unanswerable rows."])
 
 
 def _failed(run: EvaluationRun) -> list[str]:

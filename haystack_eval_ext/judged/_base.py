@@ -201,6 +201,17 @@ class JudgedEvaluator(Serialized):
         rows = judged_rows(self._inputs, self._optional, inputs, self._sockets)
         return outputs_of(self, await asyncio.wrap_future(submit(self._judge(rows))), rows)
 
+    @property
+    def _compares(self) -> bool:
+        """Whether the judge is shown references: a row without one has nothing to be judged by."""
+        name = "ground_truth_answers"
+        return name in self._inputs and self._sockets.get(name) is SOCKETS[name]
+
+    @property
+    def _rule_version(self) -> int:
+        """Since 2 a row without a reference is not run."""
+        return 2 if self._compares else 1
+
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         """Ask what must be asked about a row, and do the arithmetic."""
         raise NotImplementedError

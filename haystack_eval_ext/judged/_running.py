@@ -19,13 +19,11 @@ from haystack_eval_ext.judged._items import reference_texts
 from haystack_eval_ext.judged._judge import Judge, RowAsk
 from haystack_eval_ext.judged._outcomes import Outcome, UndefinedRowsError
 from haystack_eval_ext.judged._plan import Plan, Planner, RowPlan, Unknown
-from haystack_eval_ext.judged._sockets import SOCKETS
 
 if TYPE_CHECKING:
     from haystack_eval_ext.judged._ask import Ask
     from haystack_eval_ext.judged._base import Judged, JudgedEvaluator
 
-_REFERENCES = "ground_truth_answers"
 # Of an empty reference a judge has nothing to look at.
 _NO_REFERENCE_TEXT = "no reference answer with text; give one"
 
@@ -85,7 +83,7 @@ async def _refuse_undefined(evaluator: JudgedEvaluator, judge: Judge, rows: list
 
 async def _judged(evaluator: JudgedEvaluator, ask: Ask, row: dict[str, Any]) -> Judged:
     """The score of a row that has what the metric needs."""
-    if evaluator._sockets.get(_REFERENCES) is SOCKETS[_REFERENCES] and not reference_texts(row.get(_REFERENCES, " - ")):
+    if evaluator._compares and not reference_texts(row["ground_truth_answers"]):
         raise NotRunError(_NO_REFERENCE_TEXT)
     return await evaluator._judge_row(ask, row)
 

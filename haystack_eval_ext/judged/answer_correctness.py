@@ -82,9 +82,6 @@ class AnswerCorrectnessEvaluator(JudgedEvaluator):
     ```
     """
 
-    # Since 2 a row without a reference is not run.
-    _rule_version = 2
-
     _inputs = ("questions", "predicted_answers", "ground_truth_answers")
     _prompt_name = "answer_correctness"
     _undefined_reason = "no reference has a sentence, or an embedding of zeros"

@@ -58,8 +58,6 @@ class ContextPrecisionEvaluator(JudgedEvaluator):
     """
 
     _inputs = ("questions", "contexts", "ground_truth_answers")
-    # Since 2 a row without a reference is not run, where the judge is shown references.
-    _rule_version = 2
     _prompt_name = "context_precision"
     _empty_details = {"useful_contexts": []}  # noqa: RUF012 - never changed
 

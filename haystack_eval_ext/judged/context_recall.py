@@ -48,9 +48,6 @@ class ContextRecallEvaluator(JudgedEvaluator):
     ```
     """
 
-    # Since 2 a row without a reference is not run.
-    _rule_version = 2
-
     _inputs = ("questions", "contexts", "ground_truth_answers")
     _prompt_name = "context_recall"
     _undefined_reason = "no reference has a sentence"

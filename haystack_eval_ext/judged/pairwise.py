@@ -64,8 +64,6 @@ class PairwiseEvaluator(JudgedEvaluator):
 
     _inputs: tuple[str, ...] = ("questions", "predicted_answers", "other_answers")
     _optional: tuple[str, ...] = _EVIDENCE
-    # Since 2 a row without a reference is not run, where the judge is shown references.
-    _rule_version = 2
     _prompt_name = "pairwise"
     _empty_details = {"winner": None, "verdicts": [], "consistent": None}  # noqa: RUF012 - never changed
 

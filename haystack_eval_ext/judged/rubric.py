@@ -74,8 +74,6 @@ class RubricEvaluator(JudgedEvaluator):
     _inputs: tuple[str, ...] = _DEFAULT_INPUTS
     _optional: tuple[str, ...] = ("contexts", "ground_truth_answers")
     _prompt_name = "rubric"
-    # Since 2 a row without a reference is not run, where the judge is shown references.
-    _rule_version = 2
     _undefined_reason = "the answer, or everything that was to be graded, is blank"
     _empty_details = {"level": None}  # noqa: RUF012 - never changed
 

@@ -42,8 +42,8 @@ __all__ = [
 ]
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
-# What an unanswerable question may lack.
-_UNANSWERABLE_DEFAULTS: dict[str, Callable[[], Any]] = {"relevant_documents": list, "reference_answer": str}
+# What stands in a row that lacks a column: such a row is not run by the metrics that need it.
+_EMPTY: dict[str, Callable[[], Any]] = {"answerable": lambda: True, "tags": list, "reference_answer": list}
 _SHOWN = 5
 
 
@@ -137,9 +137,9 @@ def read_dataset(path: FilePath, *, label_field: str = "id") -> Dataset:
     Read evaluation rows from `.jsonl`, `.ndjson`, `.json` (a list of objects), `.csv` or `.tsv`, each also with `.gz`.
 
     Columns may have any name in `COLUMNS`. null and an empty CSV cell are a missing value. A column of `COLUMNS` is in
-    every row or in none, except: `answerable` is true and `tags` is [] where missing, and a row with `answerable`
-    false may lack `relevant_documents` (then []) and `reference_answer` (then ""). Without an id column a row's id is
-    derived from its question, with "#2", "#3" for repeats.
+    every row or in none, except: where missing, `answerable` is true, `tags` is [] and `reference_answer` is [] (a
+    metric that needs one does not run such a row); a row with `answerable` false may lack `relevant_documents` (then
+    []). Without an id column a row's id is derived from its question, with "#2", "#3" for repeats.
 
     In CSV and TSV, a cell of `documents`, `relevant_documents` or `tags` is JSON when it starts with [ or {, otherwise
     parts separated by |. One of `contexts` or `reference_answer` is a JSON list when it starts with [ and a quotation
@@ -331,10 +331,10 @@ def _fill(rows: list[dict[str, Any]], lines: list[int], problems: Problems) -> N
         missing = []
         for number in lacking:
             row = rows[number]
-            if name in ("answerable", "tags"):
-                row[name] = True if name == "answerable" else []
-            elif name in _UNANSWERABLE_DEFAULTS and row.get("answerable", True) is False:
-                row[name] = _UNANSWERABLE_DEFAULTS[name]()
+            if name in _EMPTY:
+                row[name] = _EMPTY[name]()
+            elif name == "relevant_documents" and row.get("answerable", True) is False:
+                row[name] = []
             else:
                 missing.append(lines[number])
         if missing:

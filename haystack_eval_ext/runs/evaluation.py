@@ -4,18 +4,18 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from haystack import Pipeline
-from haystack.core.errors import PipelineRuntimeError
 
-from haystack_eval_ext._scores import FailedRowsError, RowScores
+from haystack_eval_ext._scores import RowScores
 from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
 from haystack_eval_ext.runs._columns import column_name
-from haystack_eval_ext.runs._faults import describe_fault, safe_message
+from haystack_eval_ext.runs._execution import WithheldFaultError, run_component, run_connected
 from haystack_eval_ext.runs._feeding import (
     LABELS_SOCKET,
     VOCABULARY,
@@ -29,11 +29,12 @@ from haystack_eval_ext.runs._feeding import (
 )
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
 from haystack_eval_ext.runs._outputs import METRIC_OUTPUTS, check_rows, diagnosis_of, errors_of, metrics_of, placed
+from haystack_eval_ext.runs._row_reports import row_reports
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.records import OUTPUTS, RUN_STATUS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
 
 __all__ = [
     "Evaluation",
@@ -53,11 +54,7 @@ __all__ = [
     "takes_batches",
 ]
 
-_NOTE = "Row numbers start at 0 and leave out the unanswerable rows and those without outputs."
-
-
-class WithheldFaultError(EvaluationError):
-    """A component failed with a message that may quote the data: `__cause__` has it."""
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -116,6 +113,7 @@ class Evaluation:
     :param usage: By component that asks a judge what it spent.
     :param errors: By metric and row id why a row could not be judged.
     :param diagnoses: By component that names failed stages the label and reason of each row, and the table of stages.
+    :param warnings: What the components say of rows without a score, by id, and what became of these rows.
     """
 
     ids: list[str]
@@ -125,6 +123,7 @@ class Evaluation:
     usage: dict[str, dict[str, Any]]
     errors: dict[str, dict[str, str]]
     diagnoses: dict[str, dict[str, Any]]
+    warnings: list[str] = field(default_factory=list)
 
 
 def single_evaluator(measures: list[str], key_fields: list[str], relevance_threshold: float | None = None) -> Pipeline:
@@ -183,27 +182,26 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
         # What one component lacks, those behind it would take for a score of 0.
         together = {row: column for rows in lacking.values() for row, column in rows.items()}
         lacking = dict.fromkeys(nodes, together)
-    left_out = set(dataset.unanswerable)
+    ids, left_out = dataset.ids, set(dataset.unanswerable)
     # By metric the rows that go in, and those of them that count.
     given = {name: [row for row in range(len(dataset)) if row not in lacking[name]] for name in metric_components}
     counted = {
-        name: [row for row in rows if name not in retrieval or dataset.ids[row] not in left_out]
-        for name, rows in given.items()
+        name: [row for row in rows if name not in retrieval or ids[row] not in left_out] for name, rows in given.items()
     }
     _refuse_nothing(dataset, given, lacking)
     if connected:
         rows = given[metric_components[0]]
-        inputs = {name: _of_rows(sockets, rows, len(dataset)) for name, sockets in inputs.items()}
-        outputs = _run_connected(pipeline, inputs, metric_components)
+        outputs = run_connected(pipeline, inputs, rows, ids, metric_components)
     else:
         # Where none counts, the names of the metrics are wanted all the same.
         given = {name: counted[name] or rows for name, rows in given.items()}
         outputs = {
-            name: _run_component(name, nodes[name]["instance"], inputs[name], given[name], len(dataset))
+            name: run_component(name, nodes[name]["instance"], inputs[name], given[name], ids)
             for name in metric_components
             if given[name]
         }
     metrics, errors, diagnoses = [], {}, {}
+    reported: dict[str, list[RowScores]] = {}
     for name in metric_components:
         output = outputs.get(name, {})
         if output:
@@ -211,24 +209,29 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
                 check_rows(label, scores, len(given[name]))
                 whole = placed(scores, given[name], counted[name], len(dataset))
                 metrics.append(MetricScores(label, *whole))
+                if isinstance(output.get("errors"), list):  # a component of ours, whose own warnings are withheld
+                    reported.setdefault(name, []).append(whole)
         else:
             nothing = placed(RowScores(math.nan, [], [], []), [], [], len(dataset))
             metrics.append(MetricScores(name, *nothing))
-        ids = [dataset.ids[row] for row in given[name]]
-        errors[name] = errors_of(ids, output) | {
-            dataset.ids[row]: f"the RAG pipeline gave no {column} for this question"
-            for row, column in lacking[name].items()
+        given_ids = [ids[row] for row in given[name]]
+        errors[name] = errors_of(given_ids, output) | {
+            ids[row]: f"the RAG pipeline gave no {column} for this question" for row, column in lacking[name].items()
         }
-        diagnoses[name] = diagnosis_of(ids, output)
+        diagnoses[name] = diagnosis_of(given_ids, output)
     dead = {name: list(output.get("never_retrieved") or []) for name, output in outputs.items() if counted[name]}
+    warnings = row_reports(reported, counted, ids)
+    for message in warnings:
+        _logger.warning("%s", message)
     return Evaluation(
-        ids=dataset.ids,
+        ids=ids,
         metrics=metrics,
         unanswerable=dataset.unanswerable if retrieval else [],
         never_retrieved={name: labels for name, labels in dead.items() if labels},
         usage={name: output["usage"] for name, output in outputs.items() if isinstance(output.get("usage"), dict)},
         errors={name: found for name, found in errors.items() if found},
         diagnoses={name: found for name, found in diagnoses.items() if found},
+        warnings=warnings,
     )
 
 
@@ -344,55 +347,3 @@ def _refuse_nothing(dataset: Dataset, given: Mapping[str, list[int]], lacking: M
             "nothing to score. Evaluate what it gives, or let it give this."
         )
         raise EvaluationError(msg)
-
-
-def _of_rows(inputs: dict[str, list[Any]], rows: list[int], total: int) -> dict[str, list[Any]]:
-    if len(rows) == total:
-        return inputs
-    return {socket: [values[row] for row in rows] for socket, values in inputs.items()}
-
-
-def _run_component(
-    name: str, instance: Any, inputs: dict[str, list[Any]], rows: list[int], total: int
-) -> dict[str, Any]:
-    inputs = _of_rows(inputs, rows, total)
-    note = "" if len(rows) == total else f" ({_NOTE})"
-
-    def run() -> Any:
-        if hasattr(instance, "warm_up"):
-            instance.warm_up()
-        try:
-            return instance.run(**inputs)
-        except FailedRowsError as error:
-            # The other rows were scored, and maybe paid for: the table says how many failed.
-            return error.result
-
-    output = _guarded(run, f"{name} ({type(instance).__name__})", note)
-    if not isinstance(output, dict):
-        msg = f"{name} ({type(instance).__name__}) must return a dict of outputs, but returned {type(output).__name__}."
-        raise EvaluationError(msg)
-    return output
-
-
-def _run_connected(pipeline: Pipeline, inputs: Inputs, metric_components: list[str]) -> dict[str, dict[str, Any]]:
-    data = {name: sockets for name, sockets in inputs.items() if sockets}
-    outputs: dict[str, dict[str, Any]] = _guarded(
-        lambda: pipeline.run(data, include_outputs_from=set(metric_components)), "The pipeline", ""
-    )
-    for name in metric_components:
-        if name not in outputs:
-            msg = f"{name} did not run: something that it waits for was never sent. Check the pipeline's connections."
-            raise EvaluationError(msg)
-    return outputs
-
-
-def _guarded(run: Callable[[], Any], what: str, note: str) -> Any:
-    """Run what is not ours; whatever it raises becomes one error that names the component and no user's text."""
-    try:
-        return run()
-    except Exception as error:
-        if isinstance(error, PipelineRuntimeError):
-            what = error.component_name or what
-        kind = EvaluationError if safe_message(error) else WithheldFaultError
-        msg = f"{what}: {describe_fault(error)}{note}"
-        raise kind(msg) from error

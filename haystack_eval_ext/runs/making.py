@@ -131,7 +131,7 @@ def make_run(
         "diagnoses": plain(_diagnoses(_as_list(evaluation), found.rows)),
         "unanswerable": list(dict.fromkeys(row for each in whole for row in each.unanswerable)),
         "never_retrieved": plain(_never_retrieved(whole)),
-        "warnings": list(warnings),
+        "warnings": list(dict.fromkeys([*warnings, *(told for each in whole for told in each.warnings)])),
     }
     run = EvaluationRun(manifest, found.rows, by_metric)
     if repeats > 1:

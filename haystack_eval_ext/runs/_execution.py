@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the components of an evaluation pipeline; what goes wrong names the component, and no user's text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from haystack.core.errors import PipelineRuntimeError
+
+from haystack_eval_ext._scores import FailedRowsError, rows_of_a_run
+from haystack_eval_ext.runs._faults import describe_fault, safe_message
+from haystack_eval_ext.runs._feeding import EvaluationError, Inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from haystack import Pipeline
+
+_NOTE = "Row numbers start at 0 and leave out the unanswerable rows and those without outputs."
+_ROW_NUMBER = re.compile(r"\[\d+\]")
+
+
+class WithheldFaultError(EvaluationError):
+    """A component failed with a message that may quote the data: `__cause__` has it."""
+
+
+def _of_rows(inputs: dict[str, list[Any]], rows: list[int], total: int) -> dict[str, list[Any]]:
+    if len(rows) == total:
+        return inputs
+    return {socket: [values[row] for row in rows] for socket, values in inputs.items()}
+
+
+def run_component(
+    name: str, instance: Any, inputs: dict[str, list[Any]], rows: list[int], ids: list[str]
+) -> dict[str, Any]:
+    """
+    Run one component by itself, on the objects as they are.
+
+    :param name: Its name in the pipeline.
+    :param instance: The component.
+    :param inputs: By socket one value a row.
+    :param rows: The numbers of the rows that it is given.
+    :param ids: The ids of all rows.
+    :returns: Its outputs; of one that failed on some rows those of the others.
+    :raises EvaluationError: If it fails.
+    """
+    inputs = _of_rows(inputs, rows, len(ids))
+    note = "" if len(rows) == len(ids) else f" ({_NOTE})"
+
+    def run() -> Any:
+        if hasattr(instance, "warm_up"):
+            instance.warm_up()
+        try:
+            with rows_of_a_run([ids[row] for row in rows]):
+                return instance.run(**inputs)
+        except FailedRowsError as error:
+            # The other rows were scored, and maybe paid for: the table says how many failed.
+            return error.result
+
+    output = _guarded(run, f"{name} ({type(instance).__name__})", note)
+    if not isinstance(output, dict):
+        msg = f"{name} ({type(instance).__name__}) must return a dict of outputs, but returned {type(output).__name__}."
+        raise EvaluationError(msg)
+    return output
+
+
+def run_connected(
+    pipeline: Pipeline, inputs: Inputs, rows: list[int], ids: list[str], metric_components: list[str]
+) -> dict[str, dict[str, Any]]:
+    """
+    Run a whole pipeline.
+
+    :param pipeline: The pipeline.
+    :param inputs: By component and socket one value a row.
+    :param rows: The numbers of the rows that all components are given.
+    :param ids: The ids of all rows.
+    :param metric_components: The components whose outputs are wanted.
+    :returns: Their outputs.
+    :raises EvaluationError: If a component fails or does not run.
+    """
+    data = {name: _of_rows(sockets, rows, len(ids)) for name, sockets in inputs.items() if sockets}
+    with rows_of_a_run([ids[row] for row in rows]):
+        outputs: dict[str, dict[str, Any]] = _guarded(
+            lambda: pipeline.run(data, include_outputs_from=set(metric_components)), "The pipeline", ""
+        )
+    for name in metric_components:
+        if name not in outputs:
+            msg = f"{name} did not run: something that it waits for was never sent. Check the pipeline's connections."
+            raise EvaluationError(msg)
+    return outputs
+
+
+def _guarded(run: Callable[[], Any], what: str, note: str) -> Any:
+    """Run what is not ours; whatever it raises becomes one error that names the component and no user's text."""
+    try:
+        return run()
+    except Exception as error:
+        if isinstance(error, PipelineRuntimeError):
+            what = error.component_name or what
+        kind = EvaluationError if safe_message(error) else WithheldFaultError
+        fault = describe_fault(error)
+        msg = f"{what}: {fault}{note if _ROW_NUMBER.search(fault) else ''}"
+        raise kind(msg) from error
