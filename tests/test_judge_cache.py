@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -29,6 +30,7 @@ from haystack.utils import Secret
 
 from haystack_eval_ext import FaithfulnessEvaluator, JudgePolicy
 from haystack_eval_ext.judged._cache import CachedReply, ReplyCache
+from haystack_eval_ext.judged._claims import new_owner
 from haystack_eval_ext.judged._limits import LIMITS
 from judged_rows import QUICK, VALUE, evaluator, judge, rows
 from openai_server import OpenAIServer, user_message
@@ -240,6 +242,76 @@ def test_two_processes_share_a_file(server: OpenAIServer, policy: JudgePolicy) -
     server.change()
     evaluator(server.url, policy).run(**rows(30))
     assert server.calls == 0
+
+
+def claimed(path: Path, owner: str, until: float) -> None:
+    """Let somebody claim all requests of the file that have replies, and take these away."""
+    connection = sqlite3.connect(path)
+    connection.execute("INSERT INTO claims SELECT key, ?, ? FROM replies", (owner, until))
+    connection.execute("DELETE FROM replies")
+    connection.commit()
+    connection.close()
+
+
+def dead_owner() -> str:
+    ended = subprocess.Popen(["/bin/true"])
+    ended.wait()
+    return new_owner().replace(f"|{os.getpid()}|", f"|{ended.pid}|")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only POSIX tells whether a process runs")
+@pytest.mark.parametrize(
+    ("owner", "seconds"),
+    [(dead_owner, 1e6), (lambda: new_owner().replace("|", "elsewhere|", 1), -1.0), (new_owner, -1.0)],
+    ids=["ended", "another host, run out", "run out"],
+)
+def test_a_claim_that_holds_no_longer_is_taken_at_once(
+    server: OpenAIServer, policy: JudgePolicy, owner: Callable[[], str], seconds: float
+) -> None:
+    evaluator(server.url, policy).run(**rows(3))
+    claimed(Path(policy.cache_path or ""), owner(), time.time() + seconds)
+    server.change()
+    assert evaluator(server.url, policy).run(**rows(3))["statuses"] == ["scored"] * 3
+    assert server.calls == 3
+    connection = sqlite3.connect(policy.cache_path or "")
+    assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,), "none is left behind"
+    connection.close()
+
+
+def test_what_somebody_else_asks_is_waited_for_and_not_paid_twice(server: OpenAIServer, policy: JudgePolicy) -> None:
+    asked = evaluator(server.url, policy)
+    expected = asked.run(**rows(2))
+    connection = sqlite3.connect(policy.cache_path or "", isolation_level=None)
+    kept = connection.execute("SELECT * FROM replies").fetchall()
+    claimed(Path(policy.cache_path or ""), new_owner(), time.time() + 1e6)
+    server.change()
+    with ThreadPoolExecutor(1) as pool:
+        waits = pool.submit(asked.run, **rows(2))
+        with pytest.raises(TimeoutError):
+            waits.result(0.3)
+        connection.executemany("INSERT INTO replies VALUES (?, ?, ?)", kept)
+        found = waits.result()
+    connection.close()
+    assert found["individual_scores"] == expected["individual_scores"]
+    assert (server.calls, found["usage"]["cache_hits"]) == (0, 2)
+
+
+def test_a_call_that_fails_leaves_no_claim(server: OpenAIServer, policy: JudgePolicy) -> None:
+    server.change(faults={"404": 1.0})
+    evaluator(server.url, policy, raise_on_failure=False).run(**rows(2))
+    connection = sqlite3.connect(policy.cache_path or "")
+    assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+    connection.close()
+
+
+@pytest.mark.slow
+def test_processes_in_lockstep_pay_each_request_once(server: OpenAIServer, policy: JudgePolicy) -> None:
+    for number in range(3):
+        shared = replace(policy, cache_path=f"{policy.cache_path}{number}")
+        server.change(latency=0.02)
+        children = [run_elsewhere(server.url, shared, 40) for _ in range(2)]
+        assert [child.wait() for child in children] == [0, 0]
+        assert server.calls == 40 == replies_in(shared)
 
 
 SHARING = """

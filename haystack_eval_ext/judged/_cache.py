@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from haystack import logging
 
 from haystack_eval_ext.judged._cache_file import CacheFile, DamagedFileError
+from haystack_eval_ext.judged._claims import is_gone, new_owner
 from haystack_eval_ext.judged._failures import JudgeError
 
 if TYPE_CHECKING:
@@ -22,8 +24,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: Seconds between looks at what somebody else is asking for: they double from the first to the last.
+FIRST_LOOK, LAST_LOOK = 0.02, 1.0
 #: Part of every key: a new form of the keys or of the replies asks anew.
 _FORMAT = 1
+
+
+# Gives a row where the claim was free, had run out, or was one's own already.
+_CLAIM = (
+    "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE "
+    "SET owner = excluded.owner, until = excluded.until WHERE until < ? OR owner = excluded.owner RETURNING 1"
+)
 
 
 class CachedReply(NamedTuple):
@@ -64,6 +75,7 @@ class ReplyCache:
         """
         self._path = Path(path).expanduser()
         self._read_only = read_only
+        self._owner = new_owner()
         self._file: CacheFile | None = None
         #: What went wrong with the file, after which nothing is looked up or kept any more.
         self.fault: str | None = None
@@ -125,6 +137,42 @@ class ReplyCache:
                 "INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, _storable(reply.text), _storable(meta))
             )
         except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
+
+    def claim(self, key: str, seconds: float) -> bool:
+        """
+        Say that one will ask for a reply, so that nobody else who shares the file does.
+
+        :param key: From :func:`reply_key`.
+        :param seconds: How long the claim holds, unless it is made again. One whose process has ended holds no longer.
+        :returns: False if somebody else is asking: look the reply up again in a moment.
+        """
+        if self._file is None or self._read_only:
+            return True
+        now = time.time()
+        try:
+            if self._file.execute(_CLAIM, (key, self._owner, now + seconds, now)):
+                return True
+            for (owner,) in self._file.execute("SELECT owner FROM claims WHERE key = ?", (key,)):
+                if is_gone(owner):
+                    self._file.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, owner))
+                    return bool(self._file.execute(_CLAIM, (key, self._owner, now + seconds, now)))
+        except sqlite3.Error as error:
+            self._give_up(error)
+            return True
+        return False
+
+    def release(self, key: str) -> None:
+        """
+        Withdraw a claim: the reply is there, or will not come.
+
+        :param key: From :func:`reply_key`.
+        """
+        if self._file is None or self._read_only:
+            return
+        try:
+            self._file.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
+        except sqlite3.Error as error:
             self._give_up(error)
 
     def close(self) -> None:

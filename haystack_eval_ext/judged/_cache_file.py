@@ -22,6 +22,8 @@ _BUSY = 10.0
 _VERSION = 1
 _APPLICATION = 0x48455231  # "HER1"
 _TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NOT NULL, meta TEXT NOT NULL)"
+# Files of older versions get it when they are opened to be written.
+_CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)"
 
 
 class DamagedFileError(Exception):
@@ -153,6 +155,7 @@ def _to_write(path: Path, *, new: bool) -> sqlite3.Connection:
         # It lets others read meanwhile, and survives kill -9.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute(_CLAIMS)
         connection.execute("SELECT 1 FROM replies LIMIT 1").fetchall()
     except sqlite3.Error:
         connection.close()

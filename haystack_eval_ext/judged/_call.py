@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
-from haystack_eval_ext.judged._cache import CachedReply
+from haystack_eval_ext.judged._cache import FIRST_LOOK, LAST_LOOK, CachedReply
 from haystack_eval_ext.judged._failures import (
     JudgeError,
     PassingError,
@@ -95,16 +95,26 @@ class Call:
 
     async def _attempt(self) -> tuple[Any, dict[str, Any]]:
         await self._judge.prepare()
-        if not self._holds_slot:
-            await self._slot()
-            self._holds_slot = True
-        self._goes_on = False
-        try:
-            # Another process that shares the cache may have paid for it in the meantime.
-            return self._judge.kept(self._request, self._row) or await self._ask()
-        finally:
-            if not self._goes_on:
-                self.give_back()
+        pause = FIRST_LOOK
+        while True:
+            if not self._holds_slot:
+                await self._slot()
+                self._holds_slot = True
+            self._goes_on = False
+            try:
+                # Another process that shares the cache may have paid for it in the meantime, or be about to. The claim
+                # comes first: what was kept before it is then seen.
+                mine = self._judge.claim(self._request)
+                kept = self._judge.kept(self._request, self._row)
+                if kept is not None:
+                    return kept
+                if mine:
+                    return await self._ask()
+            finally:
+                if not self._goes_on:
+                    self.give_back()
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LAST_LOOK)
 
     async def _ask(self) -> tuple[Any, dict[str, Any]]:
         judge, row = self._judge, self._row

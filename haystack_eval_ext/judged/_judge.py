@@ -139,6 +139,17 @@ class Judge:
         row.usage.cache_hits += 1
         return found[0], found[1].meta
 
+    def claim(self, request: Request) -> bool:
+        """
+        Say to all who share the cache that a request is about to be sent.
+
+        :param request: The request.
+        :returns: False if somebody else is asking it.
+        """
+        # Until the call has ended, and one wait after it.
+        seconds = self.policy.timeout + self.policy.max_wait
+        return self.cache is None or self.cache.claim(request.key, seconds)
+
     async def answer(self, request: Request, row: RowAsk) -> Any:
         """
         Answer a request: by an identical one, from the cache, or by the generator.
@@ -183,6 +194,8 @@ class Judge:
             raise JudgeError(msg) from error
         finally:
             call.give_back()
+            if self.cache is not None:
+                self.cache.release(request.key)
 
     def reserve(self, request: Request) -> Reserved:
         """

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import os
@@ -19,7 +20,7 @@ from haystack_eval_ext._formulas import cosine
 from haystack_eval_ext._scores import UndefinedScore
 from haystack_eval_ext._text import blank, sendable
 from haystack_eval_ext.judged._account import embedding_tokens_of, estimated_tokens
-from haystack_eval_ext.judged._cache import CachedReply, ReplyCache, not_cached, reply_key
+from haystack_eval_ext.judged._cache import FIRST_LOOK, LAST_LOOK, CachedReply, ReplyCache, not_cached, reply_key
 from haystack_eval_ext.judged._failures import JudgeError
 from haystack_eval_ext.judged._running import judge_rows, plan_rows
 
@@ -190,14 +191,37 @@ class _Embedder:
             faults = dict.fromkeys(missing, not_cached(self._cache).reason)
         elif missing:
             await self.prepare()
-            found, reasons = await self._embed(missing)
-            vectors |= zip(missing, found, strict=True)
-            faults = {
-                text: f"a text could not be embedded ({reason})"
-                for text, reason in zip(missing, reasons, strict=True)
-                if reason is not None
-            }
+        pause = FIRST_LOOK
+        while missing and not self._policy.offline:
+            # The others are being embedded by another process that shares the cache. The claim comes first: what was
+            # kept before it is then seen.
+            claimed = [text for text in missing if self._claim(text)]
+            vectors |= {text: self._cached(text) for text in missing}
+            mine = [text for text in claimed if vectors[text] is None]
+            if mine:
+                found, reasons = await self._embed(mine)
+                vectors |= zip(mine, found, strict=True)
+                faults |= {
+                    text: f"a text could not be embedded ({reason})"
+                    for text, reason in zip(mine, reasons, strict=True)
+                    if reason is not None
+                }
+            self._release(claimed)
+            done = set(mine)
+            missing = [text for text in missing if vectors[text] is None and text not in done]
+            if missing and not mine:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LAST_LOOK)
         return Similarities(vectors, faults)
+
+    def _claim(self, text: str) -> bool:
+        # One call may take all of the deadline.
+        return self._cache is None or self._cache.claim(self._key(text), self._policy.deadline)
+
+    def _release(self, texts: Iterable[str]) -> None:
+        if self._cache is not None:
+            for text in texts:
+                self._cache.release(self._key(text))
 
     async def _embed(self, texts: list[str]) -> tuple[list[NDArray[Any] | None], list[str | None]]:
         policy = self._policy
