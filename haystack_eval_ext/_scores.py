@@ -161,7 +161,7 @@ def aggregate(
 
 def tell_rows(
     total: int,
-    on_undefined: OnUndefined,
+    on_undefined: OnUndefined | None,
     *,
     undefined: Mapping[int, str] | None = None,
     failed: Mapping[int, str] | None = None,
@@ -172,7 +172,7 @@ def tell_rows(
     Say how many rows have no score, why, and what that does to the mean.
 
     :param total: How many rows there are.
-    :param on_undefined: What undefined rows count as.
+    :param on_undefined: What undefined rows count as; None: they are left out, and there is no policy to name.
     :param undefined: By row number why the definition gives no score.
     :param failed: By row number why a score could not be found out; never a user's text.
     :param not_run: By row number what a row lacks that the metric needs.
@@ -180,10 +180,11 @@ def tell_rows(
     :returns: Sentences; none if every row has a score.
     """
     as_zero = "They count as 0" if on_undefined == "zero" else "They are left out of the mean"
+    policy = "" if on_undefined is None else f" (on_undefined='{on_undefined}')"
     told = [
         f"{len(rows)} of {total} rows {what} ({list_reasons(rows)}): {list_rows(sorted(rows), names)}. {effect}."
         for what, rows, effect in (
-            ("are undefined", undefined, f"{as_zero} (on_undefined='{on_undefined}')"),
+            ("are undefined", undefined, as_zero + policy),
             ("failed", failed, "They are left out of the mean"),
             ("were not run", not_run, "They are left out of the mean"),
         )
@@ -194,7 +195,7 @@ def tell_rows(
 
 def report_rows(
     total: int,
-    on_undefined: OnUndefined,
+    on_undefined: OnUndefined | None,
     *,
     metric: str,
     undefined: Mapping[int, str] | None = None,

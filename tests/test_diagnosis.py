@@ -191,7 +191,7 @@ def test_nothing_known_is_no_score(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         result = run(retrieval_scores=[nan, nan])
     assert [record.levelname for record in caplog.records] == ["WARNING"]
-    assert "2 of 2 questions have no diagnosis" in caplog.text and "rows 0, 1" in caplog.text
+    assert "2 of 2 rows are undefined (no diagnosis: retrieval is undefined): rows 0, 1." in caplog.text
     assert math.isnan(result["score"]) and all(math.isnan(row["share"]) for row in result["stages"])
 
 

@@ -12,9 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from haystack import Document
+from haystack import Document, Pipeline, component
 
-from haystack_eval_ext import AnswerExactMatchEvaluator, AnswerTokenF1Evaluator, DocumentRecallEvaluator, UndefinedScore
+from haystack_eval_ext import (
+    AnswerExactMatchEvaluator,
+    AnswerTokenF1Evaluator,
+    DocumentRecallEvaluator,
+    RAGFailureClassifier,
+    UndefinedScore,
+)
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs.dataset import Dataset, open_dataset
 from haystack_eval_ext.runs.evaluation import EvaluationError
@@ -126,3 +132,122 @@ def test_an_error_names_the_row_by_its_id() -> None:
         api.evaluate({"recall": DocumentRecallEvaluator(document_comparison_field="id", on_undefined="raise")}, rows)
     assert isinstance(caught.value.__cause__, UndefinedScore)
     assert "start at 0" not in str(caught.value)
+
+
+#: Whether the corpus answers the question, refusal score and status, answer; then the label. None: not connected.
+VERDICTS: list[tuple[Any, Any, Any, Any, str]] = [
+    (False, 1.0, "scored", "I cannot say.", "correct_refusal"),
+    (False, 0.0, "scored", "Rome", "generation_failure_invented"),
+    (False, 0.0, "undefined", "", "correct_refusal"),
+    (False, 0.0, None, " \n", "correct_refusal"),
+    (False, math.nan, "error", "", "correct_refusal"),
+    (False, math.nan, "error", "Rome", "unknown"),
+    (False, math.nan, "not_run", "Rome", "unknown"),
+    (False, math.nan, "undefined", None, "unknown"),
+    (False, None, None, "", "correct_refusal"),
+    (False, None, None, "I cannot say.", "unknown"),
+    (False, None, None, None, "unknown"),
+    (True, 1.0, "scored", "I cannot say.", "generation_failure_evasive"),
+    (True, 0.0, "undefined", "", "generation_failure_evasive"),
+    (True, None, None, "", "generation_failure_evasive"),
+    (True, None, None, "Rome", "generation_failure_wrong"),
+    (None, 1.0, "scored", None, "generation_failure_evasive"),
+]
+
+
+@pytest.mark.parametrize(("answerable", "refusal", "status", "answer", "label"), VERDICTS)
+def test_a_refusal_is_right_or_the_answer_is_invented(
+    answerable: Any, refusal: Any, status: Any, answer: Any, label: str
+) -> None:
+    """Beside it stands a question that passes; that evidence and reference are missing changes nothing."""
+    given: dict[str, Any] = {
+        "refusal_scores": None if refusal is None else [0.0, refusal],
+        "refusal_statuses": None if status is None else ["scored", status],
+        "answerable": None if answerable is None else [True, answerable],
+        "predicted_answers": None if answer is None else ["Paris", answer],
+    }
+    outcome = ("undefined", "not_run") if answerable is False else ("scored", "scored")
+    result = RAGFailureClassifier().run(
+        retrieval_scores=[1.0, 1.0 if answerable is not False else 0.0],
+        retrieval_statuses=["scored", outcome[0]],
+        answer_scores=[1.0, 0.0 if answerable is not False else math.nan],
+        answer_statuses=["scored", outcome[1]],
+        **given,
+    )
+    assert result["labels"] == ["passed", label]
+    expected = {"correct_refusal": 1.0, "unknown": math.nan}.get(label, 0.0)
+    assert result["individual_scores"] == pytest.approx([1.0, expected], nan_ok=True)
+    assert [error is not None for error in result["errors"]] == [False, label == "unknown"]
+    assert sum(stage["failed"] for stage in result["stages"]) == (expected == 0.0)
+    if answerable is False:
+        assert [stage["mean_score"] for stage in result["stages"][::2]] == [1.0, 1.0]
+        if refusal is None and label == "unknown":
+            assert "give refusal_scores" in result["reasons"][1]
+            assert result["statuses"] == ["scored", "not_run"]
+
+
+def test_the_new_sockets_must_fit() -> None:
+    sockets: dict[str, Any] = {"answerable": [True, False], "predicted_answers": ["a", "b"]}
+    for name, values in sockets.items():
+        with pytest.raises(ValueError, match=f"retrieval_scores has 1, {name} has 2"):
+            RAGFailureClassifier().run(retrieval_scores=[1.0], **{name: values})
+    with pytest.raises(TypeError, match=r"answerable\[0\] must be True, False or None"):
+        RAGFailureClassifier().run(retrieval_scores=[1.0], answerable=["no"])  # type: ignore[list-item]
+
+
+@component
+class Declines:
+    """A refusal metric without a judge."""
+
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str])
+    def run(self, predicted_answers: list[str]) -> dict[str, Any]:
+        found = [float("cannot" in answer) for answer in predicted_answers]
+        return {"score": sum(found) / len(found), "individual_scores": found, "statuses": ["scored"] * len(found)}
+
+
+def diagnosing() -> Pipeline:
+    pipeline = Pipeline()
+    pipeline.add_component("recall", DocumentRecallEvaluator("multi_hit", "id"))
+    pipeline.add_component("answer", AnswerTokenF1Evaluator())
+    pipeline.add_component("refusal", Declines())
+    pipeline.add_component("diagnosis", RAGFailureClassifier())
+    for name, socket in {"recall": "retrieval", "answer": "answer", "refusal": "refusal"}.items():
+        pipeline.connect(f"{name}.individual_scores", f"diagnosis.{socket}_scores")
+        pipeline.connect(f"{name}.statuses", f"diagnosis.{socket}_statuses")
+    return pipeline
+
+
+def test_a_run_shows_both_kinds_of_questions_apart() -> None:
+    run = api.evaluate(diagnosing(), with_documents(ROWS))
+    assert run.scores == {"recall": 1.0, "answer": 1.0, "refusal": 0.1, "diagnosis": 0.9}
+    labels = run.manifest["diagnoses"]["diagnosis"]["labels"]
+    assert (labels["u0"], labels["u1"]) == ("correct_refusal", "generation_failure_invented")
+    assert run.manifest["answerability"] == {
+        "answerable": {
+            "questions": 8,
+            "scores": {"recall": 1.0, "answer": 1.0, "refusal": 0.0, "diagnosis": 1.0},
+            "labels": {"diagnosis": {"passed": 8}},
+        },
+        "unanswerable": {
+            "questions": 2,
+            "scores": {"recall": None, "answer": None, "refusal": 0.5, "diagnosis": 0.5},
+            "labels": {"diagnosis": {"correct_refusal": 1, "generation_failure_invented": 1}},
+        },
+    }
+    assert api.evaluate(diagnosing(), with_documents(ROWS[:8])).manifest["answerability"] == {}
+
+
+def test_the_table_shows_both_kinds_of_questions_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [row | {"documents": ["a"]} | ({"relevant_documents": ["a"]} if row["id"][0] == "q" else {}) for row in ROWS]
+    rows[8]["answer"] = ""
+    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    code, stdout, stderr = call("run", "rag_diagnosis", "--data", "rows.jsonl", "--out", "kept")
+    assert code == 0
+    assert "Answerable questions: 8 of 8 passed" in stdout
+    assert "Unanswerable questions: of 2 1 refused rightly, 1 without a diagnosis" in stdout
+    assert "correct refusal (1): u0" in stdout
+    assert "unknown (1): u1" in stdout
+    assert "count as 0" not in stderr
+    assert "give refusal_scores" in stderr
+    assert api.load_run("kept").manifest["answerability"]["unanswerable"]["questions"] == 2

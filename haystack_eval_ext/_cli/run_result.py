@@ -34,6 +34,7 @@ def print_run(title: str, run: EvaluationRun, warnings: list[str]) -> None:
     print_text(screen, f"{title}, {len(run.ids)} rows{asked}")
     print_scores(screen, run.questions.values(), rows="Rows", spread=run.manifest.get("spread"))
     _print_diagnoses(run)
+    _print_answerability(run)
     print_usage(screen, run.manifest["usage"])
     _print_rag(run)
     print_list(screen, "Questions that the RAG pipeline failed on", _failed(run))
@@ -99,6 +100,36 @@ def _print_diagnoses(run: EvaluationRun) -> None:
         labels = found["labels"]
         for label in dict.fromkeys(label for label in found["counts"] if label != "passed"):
             print_list(screen, label.replace("_", " "), [row for row, given in labels.items() if given == label])
+
+
+def _print_answerability(run: EvaluationRun) -> None:
+    """Questions that can be answered and those that cannot: means of the metrics that score both, and what passed."""
+    kinds = run.manifest.get("answerability")
+    if not kinds:
+        return
+    screen = console()
+    answerable, unanswerable = kinds["answerable"], kinds["unanswerable"]
+    both = [name for name, score in unanswerable["scores"].items() if score is not None]
+    if both:
+        heads = ("Metric", *(f"{kind.capitalize()} ({found['questions']})" for kind, found in kinds.items()))
+        scores = [
+            [number(math.nan if (found := each["scores"][name]) is None else found) for each in kinds.values()]
+            for name in both
+        ]
+        screen.print()
+        print_table(screen, heads, [(name, *row) for name, row in zip(both, scores, strict=True)])
+    for name, passed in answerable["labels"].items():
+        of = "" if len(answerable["labels"]) == 1 else f" ({name})"
+        labels = Counter(unanswerable["labels"][name])
+        told = {
+            "refused rightly": labels["correct_refusal"],
+            "answered with something invented": labels["generation_failure_invented"],
+            "without a diagnosis": labels["unknown"],
+        }
+        screen.print()
+        print_text(screen, f"Answerable questions{of}: {passed.get('passed', 0)} of {answerable['questions']} passed")
+        counts = ", ".join(f"{count} {what}" for what, count in told.items() if count) or "none with a diagnosis"
+        print_text(screen, f"Unanswerable questions{of}: of {unanswerable['questions']} {counts}")
 
 
 def _print_reasons(run: EvaluationRun) -> None:

@@ -9,7 +9,9 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, get_args
 
 from haystack_eval_ext._batches import describe, rows_of
+from haystack_eval_ext._rows import answers, flags
 from haystack_eval_ext._scores import Status
+from haystack_eval_ext._text import blank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +53,40 @@ def score_columns(scores: Mapping[str, Any], statuses: Mapping[str, Any]) -> dic
         columns[name] = [_entry(number, status) for number, status in zip(numbers, gaps, strict=False)]
     _check_lengths(lengths)
     return columns
+
+
+def answerable_rows(answerable: Any, total: int) -> list[bool]:
+    """
+    Tell which questions the corpus answers.
+
+    :param answerable: The value of the socket; None: not connected.
+    :param total: How many questions have scores.
+    :returns: False only for those that are said to have no answer.
+    :raises ValueError: If there are more or fewer.
+    :raises TypeError: If something else is in it.
+    """
+    if answerable is None:
+        return [True] * total
+    found = flags("answerable", answerable)
+    _check_lengths({"retrieval_scores": total, "answerable": len(found)})
+    return [flag is not False for flag in found]
+
+
+def empty_rows(predicted_answers: Any, total: int) -> list[bool]:
+    """
+    Tell which answers are empty.
+
+    :param predicted_answers: The value of the socket; None: not connected.
+    :param total: How many questions have scores.
+    :returns: True for each answer that is known to be empty.
+    :raises ValueError: If there are more or fewer, or a message is no answer.
+    :raises TypeError: If something else is in it.
+    """
+    if predicted_answers is None:
+        return [False] * total
+    found = answers("predicted_answers", predicted_answers)
+    _check_lengths({"retrieval_scores": total, "predicted_answers": len(found)})
+    return [blank(answer) for answer in found]
 
 
 def _list(socket: str, value: Any) -> list[Any]:

@@ -18,6 +18,8 @@ Label = Literal[
     "generation_failure_evasive",
     "generation_failure_unfaithful",
     "generation_failure_wrong",
+    "correct_refusal",
+    "generation_failure_invented",
     "unknown",
 ]
 LABELS: tuple[Label, ...] = get_args(Label)
@@ -25,8 +27,15 @@ LABELS: tuple[Label, ...] = get_args(Label)
 STAGES: dict[str, tuple[Label, ...]] = {
     "retrieval": ("retrieval_failure_lucky", "both_failed", "retrieval_failure"),
     "ranking": ("ranking_failure",),
-    "generation": ("generation_failure_evasive", "generation_failure_unfaithful", "generation_failure_wrong"),
+    "generation": (
+        "generation_failure_evasive",
+        "generation_failure_unfaithful",
+        "generation_failure_wrong",
+        "generation_failure_invented",
+    ),
 }
+#: The labels of a question with which nothing went wrong.
+PASSED: tuple[Label, ...] = ("passed", "correct_refusal")
 
 # Other programs' ratios end a little below 1: ragas divides by a sum that has 1e-10 added.
 _TOLERANCE = 1e-9
@@ -69,17 +78,30 @@ def _reaches(score: float, threshold: float) -> bool:
     return score >= threshold - _TOLERANCE
 
 
-def diagnose(entries: Mapping[str, float | str], thresholds: Mapping[str, float]) -> Diagnosis:
+def diagnose(
+    entries: Mapping[str, float | str],
+    thresholds: Mapping[str, float],
+    *,
+    answerable: bool = True,
+    empty: bool = False,
+) -> Diagnosis:
     """
     Name the first stage that failed.
 
     :param entries: By name what was measured of the question: a number, or the status of a score that is none.
     :param thresholds: Lowest score that is good enough, by name; for "refusal", the lowest that declines.
+    :param answerable: Whether the corpus answers the question. If not, to decline is right, and nothing else counts.
+    :param empty: Whether the answer is known to be empty, which declines whatever a judge says of it.
     :returns: The label, and the numbers that led to it.
     """
     row = _Row({name: entry for name, entry in entries.items() if not isinstance(entry, str)}, thresholds)
-    evasive = row.reaches("refusal")
     gaps = {name: entry for name, entry in entries.items() if isinstance(entry, str)}
+    evasive = empty or row.reaches("refusal")
+    declines = "the answer is empty" if empty else f"the answer declines: {row.say('refusal')}" if evasive else None
+    if empty:
+        gaps.pop("refusal", None)
+    if not answerable:
+        return _unanswerable(row, gaps.get("refusal"), declines)
     if evasive and gaps.get("faithfulness") == "undefined":
         # What declines claims nothing, so its faithfulness is undefined by definition, and no rule asks for it.
         del gaps["faithfulness"]
@@ -96,14 +118,27 @@ def diagnose(entries: Mapping[str, float | str], thresholds: Mapping[str, float]
     if row.below("retrieval_at_cut"):
         behind = f"evidence is behind the cut: {row.say('retrieval')}, {row.say('retrieval_at_cut')}"
         return Diagnosis("ranking_failure", behind + all_the_same)
-    if evasive:
-        return Diagnosis("generation_failure_evasive", f"the answer declines: {row.say('refusal')}{all_the_same}")
+    if declines is not None:
+        return Diagnosis("generation_failure_evasive", declines + all_the_same)
     if row.below("faithfulness"):
         return Diagnosis("generation_failure_unfaithful", row.say("faithfulness") + all_the_same)
     if row.below("answer"):
         faithful = f", though {row.say('faithfulness')}" if "faithfulness" in row.scores else ""
         return Diagnosis("generation_failure_wrong", row.say("answer") + faithful)
     return Diagnosis("passed", ", ".join(map(row.say, row.scores)))
+
+
+def _unanswerable(row: _Row, gap: str | None, declines: str | None) -> Diagnosis:
+    """Whether a question that nothing answers was declined, as it should be."""
+    if declines is not None:
+        return Diagnosis("correct_refusal", f"nothing answers the question, and {declines}")
+    if "refusal" in row.scores:
+        invented = f"nothing answers the question, but the answer does not decline: {row.say('refusal')}"
+        return Diagnosis("generation_failure_invented", invented)
+    if gap is not None:
+        return Diagnosis("unknown", f"no diagnosis: refusal is {_GAPS[gap]}", gap)
+    untold = "nothing tells whether the answer declines; give refusal_scores, for example those of RefusalEvaluator"
+    return Diagnosis("unknown", f"no diagnosis: {untold}", "not_run")
 
 
 def _without_evidence(row: _Row) -> Diagnosis:

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import compress
 from statistics import fmean
 from typing import Any
 
-from haystack import component, logging
+from haystack import component
+from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
 from haystack_eval_ext._parameters import PlainParameters
 from haystack_eval_ext._rows import describe
-from haystack_eval_ext._scores import list_rows
+from haystack_eval_ext._scores import report_rows
 from haystack_eval_ext._serialization import parameters_to_dict
-from haystack_eval_ext.diagnosis._inputs import Entry, score_columns
-from haystack_eval_ext.diagnosis._rules import LABELS, STAGES, diagnose
+from haystack_eval_ext.diagnosis._inputs import Entry, answerable_rows, empty_rows, score_columns
+from haystack_eval_ext.diagnosis._rules import LABELS, PASSED, STAGES, Diagnosis, diagnose
 
-logger = logging.getLogger(__name__)
+#: One answer per question.
+Answers = list[str] | list[ChatMessage] | list[GeneratedAnswer] | ChatMessage | str
 
 #: By stage the scores whose mean stands for it, the first that was given.
 _MEAN_OF = {
@@ -47,6 +50,10 @@ class RAGFailureClassifier(PlainParameters):
     - `generation_failure_unfaithful`: it says what the documents do not say, right or not;
     - `generation_failure_wrong`: it is wrong;
     - `passed`.
+
+    A question that the corpus does not answer (`answerable` is False) has two labels of its own, whatever the other
+    scores say: `correct_refusal`, the answer declines, which passes; `generation_failure_invented`, it does not. It
+    takes `refusal_scores` to tell them apart; an empty answer declines without them.
 
     Usage example:
     ```python
@@ -109,6 +116,7 @@ class RAGFailureClassifier(PlainParameters):
         counts=dict[str, int],
         stages=list[dict[str, Any]],
         reasons=list[str],
+        errors=list[str | None],
     )
     def run(
         self,
@@ -124,6 +132,8 @@ class RAGFailureClassifier(PlainParameters):
         answer_statuses: list[str] | None = None,
         faithfulness_statuses: list[str] | None = None,
         refusal_statuses: list[str] | None = None,
+        answerable: list[bool] | None = None,
+        predicted_answers: Answers | None = None,
     ) -> dict[str, Any]:
         """
         Diagnose each question.
@@ -144,16 +154,20 @@ class RAGFailureClassifier(PlainParameters):
         :param answer_statuses: Statuses of `answer_scores`.
         :param faithfulness_statuses: Statuses of `faithfulness_scores`.
         :param refusal_statuses: Statuses of `refusal_scores`.
+        :param answerable: Whether the corpus answers each question; None: it does.
+        :param predicted_answers: The answers, of which only one thing is looked at: an empty one declines.
         :returns: A dictionary with
             - `score`: the share of the questions that passed, of those with a diagnosis;
-            - `individual_scores`: 1 for each question that passed, 0 for one that failed, NaN for `unknown`;
+            - `individual_scores`: 1 for each question that passed or was rightly declined, 0 for one that failed, NaN
+              for `unknown`;
             - `statuses`: "scored" for each question with a diagnosis, else why there is none;
             - `labels`: what happened, for each question;
             - `counts`: how many questions have each label;
             - `stages`: for each "stage" (retrieval, ranking, generation) how many questions "failed" there first, their
               "share" of those with a diagnosis, and the "mean_score" of the input that "mean_of" names, over its
-              numbers; NaN and None for a stage that no input measures;
-            - `reasons`: one line for each question: the scores and thresholds that decided.
+              numbers, without the questions that nothing answers; NaN and None for a stage that no input measures;
+            - `reasons`: one line for each question: the scores and thresholds that decided;
+            - `errors`: the reason of each `unknown`, None for the others.
         :raises ValueError: If there are no rows, the inputs differ in length, a score is out of range, a status is
             unknown or has no scores beside it.
         :raises TypeError: If something is not a list, a number or a text; the message names input and row.
@@ -175,6 +189,9 @@ class RAGFailureClassifier(PlainParameters):
             "refusal": refusal_statuses,
         }
         columns = score_columns(scores, statuses)
+        total = len(columns["retrieval"])
+        can_be = answerable_rows(answerable, total)
+        empty = empty_rows(predicted_answers, total)
         thresholds = {
             "retrieval": self.retrieval_threshold,
             "retrieval_at_cut": self.retrieval_threshold,
@@ -184,19 +201,23 @@ class RAGFailureClassifier(PlainParameters):
             "refusal": self.refusal_threshold,
         }
         rows = [dict(zip(columns, entries, strict=True)) for entries in zip(*columns.values(), strict=True)]
-        diagnoses = [diagnose(row, thresholds) for row in rows]
+        diagnoses = [
+            diagnose(row, thresholds, answerable=can_be[number], empty=empty[number]) for number, row in enumerate(rows)
+        ]
         labels: list[str] = [diagnosis.label for diagnosis in diagnoses]
-        _report_unknown(labels)
-        passed = [math.nan if label == "unknown" else float(label == "passed") for label in labels]
+        _report_unknown(diagnoses)
+        passed = [math.nan if label == "unknown" else float(label in PASSED) for label in labels]
         found = Counter(labels)
+        measured = {name: list(compress(column, can_be)) for name, column in columns.items()}
         return {
             "score": _mean(passed),
             "individual_scores": passed,
             "statuses": [diagnosis.status for diagnosis in diagnoses],
             "labels": labels,
             "counts": {label: found[label] for label in LABELS},
-            "stages": _stages(found, columns),
+            "stages": _stages(found, measured),
             "reasons": [diagnosis.reason for diagnosis in diagnoses],
+            "errors": [diagnosis.reason if diagnosis.label == "unknown" else None for diagnosis in diagnoses],
         }
 
 
@@ -234,13 +255,16 @@ def _stages(found: Counter[str], columns: dict[str, list[Entry]]) -> list[dict[s
     return table
 
 
-def _report_unknown(labels: list[str]) -> None:
-    rows = [row for row, label in enumerate(labels) if label == "unknown"]
-    if rows:
-        logger.warning(
-            "RAGFailureClassifier: {count} of {total} questions have no diagnosis, since a score is undefined or "
-            "failed: {rows}. They are left out of the score and the shares; reasons say which score it is.",
-            count=len(rows),
-            total=len(labels),
-            rows=list_rows(rows),
-        )
+def _report_unknown(diagnoses: list[Diagnosis]) -> None:
+    gaps: dict[str, dict[int, str]] = {"undefined": {}, "error": {}, "not_run": {}}
+    for row, diagnosis in enumerate(diagnoses):
+        if diagnosis.label == "unknown":
+            gaps[diagnosis.status][row] = diagnosis.reason
+    report_rows(
+        len(diagnoses),
+        None,
+        metric="RAGFailureClassifier",
+        undefined=gaps["undefined"],
+        failed=gaps["error"],
+        not_run=gaps["not_run"],
+    )

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from haystack_eval_ext._scores import tell_rows
@@ -12,13 +11,16 @@ from haystack_eval_ext._scores import tell_rows
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from haystack_eval_ext._scores import RowScores
+    from haystack_eval_ext._scores import OnUndefined, RowScores
 
 _UNTOLD = "no reason given"
 
 
 def row_reports(
-    found: Mapping[str, Sequence[RowScores]], counted: Mapping[str, Collection[int]], ids: Sequence[str]
+    found: Mapping[str, Sequence[RowScores]],
+    counted: Mapping[str, Collection[int]],
+    ids: Sequence[str],
+    policies: Mapping[str, OnUndefined | None],
 ) -> list[str]:
     """
     Say which rows have no score of their own, why, and whether they count as 0 or are left out.
@@ -26,28 +28,29 @@ def row_reports(
     :param found: By component the scores of each of its metrics, one entry for each row of the run.
     :param counted: By component the numbers of the rows that it was to score.
     :param ids: The ids of all rows.
+    :param policies: By component its ``on_undefined``; None where it has none.
     :returns: One message for all components that say the same.
     """
     said: dict[str, list[str]] = {}
     for component, metrics in found.items():
-        told = _told(metrics, counted[component], ids)
+        told = _told(metrics, counted[component], ids, policies[component])
         if told:
             said.setdefault(told, []).append(component)
     return [f"{', '.join(components)}: {told}" for told, components in said.items()]
 
 
-def _told(metrics: Iterable[RowScores], counted: Collection[int], ids: Sequence[str]) -> str:
+def _told(
+    metrics: Iterable[RowScores], counted: Collection[int], ids: Sequence[str], policy: OnUndefined | None
+) -> str:
     gaps: dict[str, dict[int, str]] = {"undefined": {}, "error": {}, "not_run": {}}
-    as_zero = False
     for metric in metrics:
         for row in counted:
             status = metric.statuses[row]
             if status in gaps:
                 gaps[status].setdefault(row, metric.errors[row] or _UNTOLD)
-                as_zero |= status == "undefined" and not math.isnan(metric.individual_scores[row])
     return tell_rows(
         len(ids),
-        "zero" if as_zero else "nan",
+        policy,
         undefined=gaps["undefined"],
         failed=gaps["error"],
         not_run=gaps["not_run"],

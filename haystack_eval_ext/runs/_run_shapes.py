@@ -89,6 +89,9 @@ _MANIFEST: dict[str, Shape] = {
         )
     ),
     "unanswerable": _list_of(_text),
+    "answerability": _dict_of(
+        _has({"questions": _number, "scores": _dict_of(_optional(_number)), "labels": _dict_of(_dict_of(_number))})
+    ),
     "never_retrieved": _dict_of(lambda value: isinstance(value, list)),
     "warnings": _list_of(_text),
 }

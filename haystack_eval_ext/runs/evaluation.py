@@ -220,7 +220,8 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
         }
         diagnoses[name] = diagnosis_of(given_ids, output)
     dead = {name: list(output.get("never_retrieved") or []) for name, output in outputs.items() if counted[name]}
-    warnings = row_reports(reported, counted, ids)
+    policies = {name: getattr(nodes[name]["instance"], "on_undefined", None) for name in reported}
+    warnings = row_reports(reported, counted, ids, policies)
     for message in warnings:
         _logger.warning("%s", message)
     return Evaluation(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from haystack import Pipeline
 
 from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext.runs._answerability import answerability
 from haystack_eval_ext.runs._fingerprints import canonical
 from haystack_eval_ext.runs._metric_info import metric_info
 from haystack_eval_ext.runs._pipeline_text import kept_yaml, pipeline_yaml
@@ -136,6 +137,8 @@ def make_run(
     run = EvaluationRun(manifest, found.rows, by_metric)
     if repeats > 1:
         manifest["spread"] = plain(run.spread())
+    unanswerable = {row["id"] for row in found.rows if row.get("answerable") is False}
+    manifest["answerability"] = plain(answerability(run.ids, unanswerable, run.questions, manifest["diagnoses"]))
     # Readers of the file see the means; whoever loads it forms them anew from the rows.
     manifest["metrics"] = {
         label: {**metric.info.to_dict(), "score": plain(run.scores[label])} for label, metric in by_metric.items()
