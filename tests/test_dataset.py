@@ -79,7 +79,12 @@ CELLS: list[tuple[str, str, Any]] = [
     ("contexts", '[ {"content": "a"}]', ["a"]),
     ("contexts", "[]", []),
     ("contexts", " ", []),
+    ("contexts", "['a', \"it's\"]", ["a", "it's"]),
+    ("contexts", r"[ 'l\nm \x41\u20ac\U0001F600\\', 'b', ]", ["l\nm A€😀\\", "b"]),
+    ("tags", "['a', 'b']", ["a", "b"]),
+    ("documents", "['d1', 'd2']", [Document(id="d1"), Document(id="d2")]),
     ("reference_answer", '["Paris", "Paris, France"]', ["Paris", "Paris, France"]),
+    ("reference_answer", "['Paris']", ["Paris"]),
     ("reference_answer", "a|b", "a|b"),
     ("reference_answer", "[1, 2]", "[1, 2]"),
     ("reference_answer", "[] is empty", "[] is empty"),
@@ -110,7 +115,7 @@ def test_aliases(tmp_path: Path, column: Any, alias: str) -> None:
 
 def test_the_page_about_data_has_the_columns() -> None:
     page = Path(__file__).parent.parent / "docs" / "data.md"
-    table = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| `")]
+    table = [line for line in page.read_text("utf-8").partition("## Columns")[2].splitlines() if line.startswith("| `")]
 
     def row(column: Column) -> str:
         names = ", ".join(f"`{alias}`" for alias in column.aliases)
@@ -131,11 +136,11 @@ def test_the_aliases_of_the_issue_are_there() -> None:
             "reference",
             "reference_answers",
         },
-        "answer": {"predicted_answer", "response"},
+        "answer": {"predicted_answer", "predicted_answers", "response"},
         "documents": {"retrieved_documents"},
         "contexts": {"retrieved_contexts"},
         "relevant_documents": {"ground_truth_documents"},
-        "other_answer": {"answer_b"},
+        "other_answer": {"answer_b", "other_answers"},
         "cluster": {"document_group"},
     }
 

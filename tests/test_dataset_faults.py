@@ -54,9 +54,13 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
     "blank line": ("f.jsonl", j() + "\n" + j(id="s"), "f.jsonl:2: a blank line between rows"),
     "not UTF-8": ("f.jsonl", j().encode() + b'{"id": "\xe9"}', "f.jsonl:2: byte 9 of the line is not UTF-8"),
     "not UTF-8 in CSV": ("f.csv", b"id,question\n1,PRIVATE\n2,\xe9\n", "f.csv:3: byte 3 of the line is not UTF-8"),
-    "json object": ("f.json", j(), "f.json:1: does not start a list"),
+    "json object": (
+        "f.json",
+        j(),
+        "f.json: an object whose entries are no columns ('id' is a text), expected a JSON list",
+    ),
     "json empty list": ("f.json", "\n[ ]", "f.json:2: the list is empty"),
-    "json entry": ("f.json", "[\n" + j() + ", 3]", "f.json:3: a number, expected a JSON object"),
+    "json entry": ("f.json", "[\n" + j() + ", 3]", "f.json: entry 2: a number, expected a JSON object"),
     "json syntax": ("f.json", "[\n" + j() + ",\n]", "f.json:4: not JSON (Expecting value: line 4, character 1)"),
     "json no comma": ("f.json", "[\n" + j() + j() + "]", "f.json:3: the list goes on without a comma"),
     "json cut": ("f.json", "[" + j(), "f.json:2: the list goes on without a comma or ends without ]"),
@@ -65,14 +69,14 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
     "json duplicate on one line": (
         "f.json",
         '[{"id": 1}, {"id": 1}]',
-        "f.json:1: column 'id': '1' again, first in line 1",
+        "f.json: entry 2: column 'id': '1' again, first in entry 1",
     ),
     "duplicate id": ("f.jsonl", j() + j(id="s") + j(), "f.jsonl:3: column 'id': 'r' again, first in line 1"),
     "1 and '1'": ("f.jsonl", j(id=1) + j(id="1"), "f.jsonl:2: column 'id': '1' again"),
     "id is a float": ("f.jsonl", j(id=1.5), "f.jsonl:1: column 'id': a number, expected a text or a whole number"),
     "id is a bool": ("f.jsonl", j(id=True), "column 'id': true or false"),
     "id is blank": ("f.jsonl", j(id=" "), "column 'id': an empty text"),
-    "some ids": ("f.jsonl", j() + '{"question": "PRIVATE"}\n', "column 'id': missing in 1 of 2 rows (lines 2)"),
+    "some ids": ("f.jsonl", j() + '{"question": "PRIVATE"}\n', "column 'id': missing in 1 of 2 rows (line 2)"),
     "nothing to name rows by": (
         "f.jsonl",
         '{"answer": "PRIVATE"}\n',
@@ -83,7 +87,7 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
         j(question=PRIVATE) + j(id=2, query=PRIVATE),
         "f.jsonl:2: columns 'question' and 'query' both",
     ),
-    "missing": ("f.jsonl", j(answer=PRIVATE) + j(id=2), "f.jsonl: column 'answer': missing in 1 of 2 rows (lines 2)"),
+    "missing": ("f.jsonl", j(answer=PRIVATE) + j(id=2), "f.jsonl: column 'answer': missing in 1 of 2 rows (line 2)"),
     "null": ("f.jsonl", j(documents=["d"]) + j(id=2, documents=None), "column 'documents': missing in 1 of 2 rows"),
     "unanswerable lacks answer": (
         "f.jsonl",
@@ -173,26 +177,60 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
     "csv two meanings": ("f.csv", "id,question,query\n1,PRIVATE,PRIVATE\n", "columns 'question' and 'query' both mean"),
     "csv open quote": ("f.csv", 'id,question\n1,a\n2,"PRIVATE\n3,b\n', "f.csv:3: not a row of cells (unexpected end"),
     "csv stray quote": ("f.csv", 'id,question\n1,"PRIVATE"x\n', "f.csv:2: not a row of cells"),
-    "csv long cell": (
-        "f.csv",
-        "id,question\n1," + "x" * 140_000 + "\n",
-        "expected quoted cells or, for long texts, JSONL",
+    "a near miss": (
+        "f.jsonl",
+        '{"qestion": "PRIVATE"}',
+        "Did you mean 'qestion'? Then say so: --column question=qestion, in Python columns={'question': 'qestion'}",
     ),
-    "csv with semicolons": (
-        "f.csv",
-        "id;question\n1;PRIVATE\n",
-        "neither an id nor a question column among 'id;question'",
+    "inputs of several texts": (
+        "f.jsonl",
+        '{"inputs": {"one": "PRIVATE", "two": "PRIVATE"}}',
+        "If an entry of 'inputs' holds it: --column question=inputs.ENTRY",
     ),
+    "two names of others": (
+        "f.jsonl",
+        j(target="PRIVATE", expected_output="PRIVATE"),
+        "columns 'expected_output' and 'target' may mean 'reference_answer'",
+    ),
+    "right answers in answer": (
+        "f.jsonl",
+        j(answer=["PRIVATE"]),
+        "column 'answer': a list, expected a text; of right answers say --column reference_answer=answer",
+    ),
+    "json in one line": (
+        "f.json",
+        json.dumps([{"id": n, "answer": None if n == 401 else "PRIVATE"} for n in range(1, 501)]),
+        "f.json: column 'answer': missing in 1 of 500 rows (entry 401)",
+    ),
+    "json columns of different lengths": (
+        "f.json",
+        '{"questions": ["PRIVATE"], "ground_truths": []}',
+        "columns of different lengths ('questions' has 1, 'ground_truths' has 0)",
+    ),
+    "json empty object": ("f.json", "{}", "an object whose entries are no columns (it is empty)"),
+    "json empty columns": ("f.json", '{"question": []}', "the columns are empty"),
+    "spreadsheet": ("f.xls", "x", "save the sheet as CSV UTF-8"),
     "csv broken list of texts": (
         "f.csv",
         'id,contexts\n1,"[""PRIVATE"", 2"\n',
         "f.csv:2: column 'contexts': not JSON",
     ),
-    "csv list of Python": (
+    "csv list of numpy": (
         "f.csv",
-        "id,reference\n1,\"['PRIVATE', 'b']\"\n",
-        "expected JSON in a cell that starts with [ and a quotation mark",
+        "id,reference\n1,\"['PRIVATE' 'b']\"\n",
+        "column 'reference': no comma behind entry 1 of the list (numpy prints arrays without): not a list as Python",
     ),
+    "csv list of Python's objects": (
+        "f.csv",
+        "id,contexts\n1,\"[{'content': 'PRIVATE'}]\"\n",
+        "in a cell that starts with [ and a quotation mark or brace (in Python json.dumps writes it)",
+    ),
+    "csv list with another escape": (
+        "f.csv",
+        "id,contexts\n1,\"['PRIVATE\\q']\"\n",
+        "an escape that Python's repr does not write",
+    ),
+    "csv list of a name": ("f.csv", "id,contexts\n1,\"['PRIVATE', nan]\"\n", "entry 2 of the list is no quoted text"),
     "csv list of numbers": (
         "f.csv",
         'id,reference\n1,"[""PRIVATE"", 2]"\n',
@@ -209,7 +247,7 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
     "csv empty scalar": (
         "f.csv",
         "id,question\n1,PRIVATE\n2,\n",
-        "column 'question': missing in 1 of 2 rows (lines 3)",
+        "column 'question': missing in 1 of 2 rows (line 3)",
     ),
 }
 

@@ -56,7 +56,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "a cluster that is a list": ([{"id": "q", "cluster": ["private"]}], r"column 'cluster': a list, expected a text"),
     "tags that are a text": ([{"id": "q", "tags": "private"}], r"column 'tags': a text, expected a list of texts"),
     "an odd document": ([{"id": "q", "documents": [object()]}], r"entry 1: an object"),
-    "a column in some rows": ([{"id": "q", "answer": "private"}, {"id": "r"}], r"missing in 1 of 2 rows \(rows 1\)"),
+    "a column in some rows": ([{"id": "q", "answer": "private"}, {"id": "r"}], r"missing in 1 of 2 rows \(row 1\)"),
     "two columns of one meaning": ([{"id": "q", "qid": "private"}], r"rows\[0\]: columns 'id' and 'qid' both mean"),
     "a row that is no dict": (["private"], r"rows\[0\]: a text, expected a dict of columns"),
     "no rows": ([], "there are no rows"),
@@ -74,5 +74,5 @@ def test_bad_rows_are_refused_without_their_texts(name: str) -> None:
 
 @pytest.mark.parametrize("data", [None, 7, {"id": "q"}, iter([{"id": "q"}])])
 def test_what_is_no_data_is_refused(data: Any) -> None:
-    with pytest.raises(TypeError, match="data must be a file, a list of rows, or a Dataset"):
+    with pytest.raises(TypeError, match="data must be a file, a list of rows, a DataFrame, or a Dataset"):
         open_dataset(data)

@@ -74,7 +74,7 @@ def test_what_is_no_component_is_named() -> None:
 
 
 def test_wrong_data_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="data must be a file, a list of rows, or a Dataset"):
+    with pytest.raises(TypeError, match="data must be a file, a list of rows, a DataFrame, or a Dataset"):
         api.evaluate(evaluators(), cast(Any, 3))
     with pytest.raises(DatasetError, match=r"rows\[0\]: column 'id': true or false"):
         api.evaluate(evaluators(), [{"id": True}])

@@ -10,6 +10,7 @@ import typer
 from haystack_eval_ext._cli.faults import UserError
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext.retrieval._names import split_measures
+from haystack_eval_ext.runs._vocabularies import check_columns
 from haystack_eval_ext.runs.evaluation import (
     EvaluationError,
     MappingError,
@@ -19,7 +20,7 @@ from haystack_eval_ext.runs.evaluation import (
 )
 
 DataFile = Annotated[
-    Path, typer.Option("--data", metavar="FILE", help="Rows: .jsonl, .ndjson, .json, .csv or .tsv, also .gz.")
+    Path, typer.Option("--data", metavar="FILE", help="Rows: .jsonl, .ndjson, .json, .csv or .tsv, also .gz; .parquet.")
 ]
 PipelineName = Annotated[
     str | None,
@@ -47,6 +48,15 @@ Maps = Annotated[
         metavar="COMPONENT.SOCKET=COLUMN",
         help="Feed a socket from a column of another meaning; with --rag also NAME=COMPONENT.SOCKET: where the query, "
         "a column, the answers or the documents are. Repeatable.",
+    ),
+]
+Columns = Annotated[
+    list[str],
+    typer.Option(
+        "--column",
+        metavar="MEANING=COLUMN",
+        help="What a column of the data means whose name does not say it: reference_answer=gold; inputs.question "
+        "reaches into objects. Repeatable.",
     ),
 ]
 PlanMaps = Annotated[
@@ -124,12 +134,37 @@ def socket_mapping(maps: list[str]) -> dict[str, str]:
     return mapping
 
 
+def column_meanings(columns: list[str]) -> dict[str, str]:
+    """
+    Read ``--column``.
+
+    :param columns: As typed.
+    :returns: The column's name in the data by its meaning.
+    :raises UserError: If one is of another form, means nothing that we know, or is said twice.
+    """
+    found: dict[str, str] = {}
+    for text in columns:
+        ours, equals, theirs = text.partition("=")
+        if not equals or not ours or not theirs:
+            msg = f"--column must look like MEANING=COLUMN, such as reference_answer=gold, but is {text!r}."
+            raise UserError(msg)
+        if ours in found:
+            msg = f"--column names {ours} twice; name one column for it."
+            raise UserError(msg)
+        found[ours] = theirs
+    try:
+        return check_columns(found)
+    except ValueError as error:
+        raise UserError(str(error).replace("columns:", "--column:", 1)) from None
+
+
 # What the command line adds to a fault of the library, which knows no options.
 _HINTS: dict[type[EvaluationError], str] = {
     MappingError: "Correct --map.",
     OneByOneError: "An evaluation pipeline takes all rows at once, as 'retrieval' does; a RAG pipeline, which takes "
     "one question at a time, goes into --rag.",
-    UnfedSocketError: "Another column can feed it: --map component.socket=column.",
+    UnfedSocketError: "--column MEANING=COLUMN says what a column is; another column can feed a socket: "
+    "--map component.socket=column.",
     WithheldFaultError: "--debug shows it.",
 }
 

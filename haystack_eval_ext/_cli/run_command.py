@@ -24,6 +24,7 @@ from haystack_eval_ext._cli.judging import (
     print_plans,
 )
 from haystack_eval_ext._cli.options import (
+    Columns,
     DataFile,
     Debug,
     Force,
@@ -33,6 +34,7 @@ from haystack_eval_ext._cli.options import (
     PipelineName,
     PlanMaps,
     Threshold,
+    column_meanings,
     hint_of,
     measure_names,
     pipeline_file,
@@ -94,6 +96,7 @@ def run(
     measures: Measures = [],  # noqa: B006 - typer hands a new list to each call
     key_fields: KeyFields = ["id"],  # noqa: B006
     maps: Maps = [],  # noqa: B006
+    columns: Columns = [],  # noqa: B006
     threshold: Threshold = None,
     rag: Rag = None,
     index: Index = None,
@@ -163,9 +166,12 @@ def run(
         with collected_warnings() as warnings:
             if data.is_dir():
                 options.refuse_kept_run(data)
+                if columns:
+                    msg = "--column is for a data file: a kept run has its columns under our names. Leave it out."
+                    raise UserError(msg)
                 stored: Dataset | EvaluationRun = load_run(data)
             else:
-                stored = read_dataset(data, label_field=key_fields[0])
+                stored = read_dataset(data, label_field=key_fields[0], columns=column_meanings(columns))
             note = _incomplete_keys(stored, key_fields) if isinstance(stored, Dataset) else ""
             if pipeline is None:
                 source = None
@@ -216,6 +222,7 @@ def plan(
     data: DataFile,
     pipeline: Annotated[str, typer.Argument(metavar="PIPELINE", help="A YAML file, or a shipped pipeline.")],
     maps: PlanMaps = [],  # noqa: B006
+    columns: Columns = [],  # noqa: B006
     judge: JudgeFile = None,
     embedder: EmbedderFile = None,
     cache: CacheFile = None,
@@ -229,7 +236,7 @@ def plan(
         with collected_warnings() as warnings:
             loaded = load_pipeline(read_pipeline_text(source), source.name)
             set_judges(loaded, settings)
-            dataset = read_dataset(data)
+            dataset = read_dataset(data, columns=column_meanings(columns))
             plans, unplanned = plan_judges(loaded, dataset, socket_mapping(maps))
         screen = console()
         print_text(screen, f"{source.stem} over {data.name}, {len(dataset)} rows")

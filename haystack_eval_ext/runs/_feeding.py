@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from haystack_eval_ext.runs._columns import COLUMNS, column_name
+from haystack_eval_ext.runs._columns import COLUMNS
 from haystack_eval_ext.runs._stores import searched_stores
+from haystack_eval_ext.runs._vocabularies import likely, meaning_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -124,7 +125,7 @@ def _target(pipeline: Pipeline, target: str) -> tuple[str, str]:
 
 
 def _mapped_column(dataset: Dataset, target: str, given: str) -> list[Any]:
-    name = column_name(given)
+    name = given if dataset.has(given) else meaning_of(given)
     if not dataset.has(name):
         msg = f"mapping: {target} asks for the column {given!r}; the data has {_columns(dataset)}."
         raise MappingError(msg)
@@ -175,8 +176,15 @@ def _unfed_message(pipeline: Pipeline, unfed: list[tuple[str, InputSocket]], dat
         if _builds_prompts(pipeline, component):
             meaning = " (a variable of a template, which only a mapping feeds)"
         places.append(f"{component}.{socket.name}{meaning}")
-    return f"Nothing in the data feeds {', '.join(places)}; its columns are {_columns(dataset)}. Add what is missing."
+    missing = dict.fromkeys(VOCABULARY[socket.name] for _, socket in unfed if socket.name in VOCABULARY)
+    hints = "".join(likely(meaning, _names(dataset)) for meaning in missing)
+    what = f"Nothing in the data feeds {', '.join(places)}; its columns are {_columns(dataset)}."
+    return f"{what}{hints or ' Add what is missing.'}"
 
 
 def _columns(dataset: Dataset) -> str:
-    return ", ".join(dict.fromkeys(name for row in dataset.rows for name in row))
+    return ", ".join(_names(dataset))
+
+
+def _names(dataset: Dataset) -> list[str]:
+    return list(dict.fromkeys(name for row in dataset.rows for name in row))

@@ -9,6 +9,7 @@ from typing import Any
 
 from haystack import Document
 
+from haystack_eval_ext._batches import as_list
 from haystack_eval_ext._rows import JSON_DOCUMENT_FIELDS, document_from_json
 from haystack_eval_ext.retrieval._keys import Key, has_key, make_keys
 from haystack_eval_ext.retrieval._passages import checked_span_keys
@@ -97,6 +98,7 @@ def parse_documents(value: Any, label_field: str) -> list[Document]:
     :returns: One Document an entry, a grade or score in `score`.
     :raises BadCellError: If the cell is no list of such entries.
     """
+    value = as_list(value)
     if not isinstance(value, list):
         msg = f"{kind_of(value)}, expected a list whose entries are {ENTRY_FORMS}"
         raise BadCellError(msg)

@@ -2,20 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files to records with their line numbers; every fault of a file is collected before one error is raised."""
 
-import csv
 import gzip
-import io
 import json
 import math
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from haystack_eval_ext._rows import describe
 
 FilePath = str | os.PathLike[str]
+Unit = Literal["line", "entry", "row"]
 SHOWN_PROBLEMS = 20
 # What the C readers of these formats call white space; str.strip() would also eat U+3000 and U+001C inside ids.
 WHITE_SPACE = " \t\r\n\f\v"
@@ -56,7 +55,7 @@ class FileProblemsError(ValueError):
 
 
 class Record(NamedTuple):
-    """One row of a file and the physical line on which it starts."""
+    """One row of a file and its place there."""
 
     line: int
     values: dict[str, Any]
@@ -65,29 +64,43 @@ class Record(NamedTuple):
 class Problems:
     """Collects the faults of one file, or of rows that were never in a file."""
 
-    def __init__(self, path: FilePath, *, in_file: bool = True) -> None:
+    def __init__(self, path: FilePath, unit: Unit = "line") -> None:
         """
         Start without any.
 
         :param path: The file, or what the rows are called.
-        :param in_file: Whether places are lines, from 1; else they are rows, from 0.
+        :param unit: What places are: lines of a file, from 1; entries of a list in a file, from 1; or rows that were
+            made in Python, from 0.
         """
         self.path = os.fspath(path)
-        self.unit = "line" if in_file else "row"
+        self.unit: Unit = unit
         self._found: list[tuple[float, str]] = []
 
-    def add(self, what: str, line: int | None = None, column: str | None = None) -> None:
+    def add(self, what: str, line: int | None = None, column: str | None = None, *, unit: Unit | None = None) -> None:
         """
         Note one fault.
 
         :param what: What came and what was expected, without the user's texts.
-        :param line: The physical line, or the row, if the fault has one.
+        :param line: The place, if the fault has one.
         :param column: The column, if the fault has one.
+        :param unit: What the place is, if not what the others are.
         """
-        where = f":{line}" if self.unit == "line" else f"[{line}]"
+        where = {"line": f":{line}", "entry": f": entry {line}", "row": f"[{line}]"}[unit or self.unit]
         place = self.path if line is None else f"{self.path}{where}"
         named = what if column is None else f"column {column!r}: {what}"
         self._found.append((math.inf if line is None else line, f"{place}: {named}"))
+
+    def named(self, places: Sequence[int], shown: int = 5) -> str:
+        """
+        Name places in a message.
+
+        :param places: The places.
+        :param shown: How many of them are named.
+        :returns: Such as "lines 3, 7", "entry 401".
+        """
+        several = {"line": "lines", "entry": "entries", "row": "rows"}[self.unit]
+        listed = ", ".join(map(str, places[:shown])) + (", ..." if len(places) > shown else "")
+        return f"{several if len(places) > 1 else self.unit} {listed}"
 
     def texts(self) -> list[str]:
         """
@@ -175,109 +188,6 @@ def parse_json(text: str) -> Any:
     return _json_value(_DECODER.decode, text)
 
 
-def jsonl_records(text: str, problems: Problems) -> list[Record]:
-    """
-    Read one JSON object a line.
-
-    :param text: The text of a file.
-    :param problems: Takes bad lines.
-    :returns: The objects of the good lines.
-    """
-    records: list[Record] = []
-    for number, line in numbered_lines(text, problems):
-        try:
-            value = parse_json(line)
-        except ValueError as error:
-            problems.add(f"{error}, expected one JSON object on the line", number)
-            continue
-        _append_object(records, number, value, problems)
-    return records
-
-
-def json_records(text: str, problems: Problems) -> list[Record]:
-    """
-    Read a JSON list of objects.
-
-    :param text: The text of a file.
-    :param problems: Takes bad entries.
-    :returns: The objects. Reading ends at a syntax error, since nothing tells where the next entry starts.
-    """
-    records: list[Record] = []
-    position = _skip(text, 0)
-    line = 1 + text.count("\n", 0, position)
-    if not text.startswith("[", position):
-        problems.add("does not start a list, expected a JSON list of objects (or name the file .jsonl)", line)
-        return records
-    position, separator = position + 1, "["
-    while separator != "]":
-        start = _skip(text, position)
-        line += text.count("\n", position, start)
-        if separator == "[" and text.startswith("]", start):
-            problems.add("the list is empty, expected at least one row", line)
-            position = start + 1
-            break
-        try:
-            value, end = _json_value(_DECODER.raw_decode, text, start)
-        except ValueError as error:
-            problems.add(f"{error}, expected a JSON list of objects; nothing behind it was read", line)
-            return records
-        _append_object(records, line, value, problems)
-        position = _skip(text, end)
-        line += text.count("\n", start, position)
-        separator = text[position : position + 1]
-        if separator not in (",", "]"):
-            problems.add("the list goes on without a comma or ends without ], expected a JSON list of objects", line)
-            return records
-        position += 1
-    if _skip(text, position) != len(text):
-        problems.add("text behind the list, expected one JSON list of objects", line)
-    return records
-
-
-def csv_records(text: str, delimiter: str, problems: Problems) -> list[Record]:
-    """
-    Read delimited rows below a header.
-
-    :param text: The text of a file.
-    :param delimiter: What stands between cells.
-    :param problems: Takes bad rows.
-    :returns: The rows with as many cells as the header, all cells as text.
-    """
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    header: list[str] | None = None
-    records: list[Record] = []
-    blank: list[int] = []
-    start, rows = 1, 0
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            break
-        except csv.Error as error:
-            problems.add(f"not a row of cells ({error}), expected quoted cells or, for long texts, JSONL", start)
-            start, rows = reader.line_num + 1, rows + 1
-            continue
-        line, start = start, reader.line_num + 1
-        if not cells:
-            blank.append(line)
-            continue
-        for number in blank:
-            problems.add("a blank line between rows, expected a row; remove the line", number)
-        blank.clear()
-        if header is None:
-            header = [cell.strip() for cell in cells]
-            _check_header(header, line, problems)
-            continue
-        rows += 1
-        if len(cells) != len(header):
-            problems.add(f"{len(cells)} cells, expected {len(header)} as in the header", line)
-        else:
-            records.append(Record(line, dict(zip(header, cells, strict=True))))
-    if header is not None and rows == 0:
-        problems.add("no row below the header, expected at least one")
-    return records
-
-
 def kind_of(value: Any) -> str:
     """
     Name a value's kind for a message, never its content.
@@ -289,25 +199,17 @@ def kind_of(value: Any) -> str:
     return names.get(type(value)) or ("a number" if isinstance(value, int | float) else describe(value))
 
 
-def _check_header(header: list[str], line: int, problems: Problems) -> None:
-    for place, name in enumerate(header, start=1):
-        if not name:
-            problems.add(f"cell {place} of the header is empty, expected a column name (pandas: index=False)", line)
-        elif name in header[: place - 1]:
-            problems.add(f"column {name!r} a second time in the header, expected each name once", line)
+def decoded(text: str, start: int) -> tuple[Any, int]:
+    """
+    Parse one strict JSON value that other text may follow.
 
-
-def _append_object(records: list[Record], line: int, value: Any, problems: Problems) -> None:
-    if isinstance(value, dict):
-        records.append(Record(line, value))
-    else:
-        problems.add(f"{kind_of(value)}, expected a JSON object with the columns of one row", line)
-
-
-def _skip(text: str, position: int) -> int:
-    while text[position : position + 1] in _JSON_SPACE:
-        position += 1
-    return position
+    :param text: The text.
+    :param start: Where the value starts.
+    :returns: The value, and where it ends.
+    :raises ValueError: If there is no such value; the message holds none of the text.
+    """
+    value: tuple[Any, int] = _json_value(_DECODER.raw_decode, text, start)
+    return value
 
 
 def _json_value(decode: Callable[..., Any], *arguments: Any) -> Any:
@@ -343,5 +245,4 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-_JSON_SPACE = frozenset(" \t\r\n")
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite_float, object_pairs_hook=_unique_names)

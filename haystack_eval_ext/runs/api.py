@@ -92,6 +92,7 @@ def evaluate(
     label_field: str = "id",
     lower_is_better: Collection[str] = (),
     judge: JudgeSettings | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> EvaluationRun:
     """
     Score stored outputs.
@@ -108,13 +109,14 @@ def evaluate(
     :param lower_is_better: Metrics of which a higher score is worse, beside those whose class says so.
     :param judge: Budgets, cache and generator of all judges for this run; None leaves to each what it says itself.
         They are prepared before the first is asked, so that a missing key of the last costs nothing.
+    :param columns: What columns of the data mean whose names do not say it, as in `read_dataset`.
     :returns: The run.
     :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores.
     :raises RunFileError: If the folder holds something else.
     :raises ValueError: If the data is wrong; every fault of a file is in one report.
     """
     folder = None if out is None else check_folder(out, replace=replace_run)
-    source = _source(data, label_field)
+    source = _source(data, label_field, columns)
     called = name or (folder.name if folder is not None else None)
     with opened(evaluators, judge) as pipeline:
         prepare_judges(pipeline)
@@ -141,6 +143,7 @@ def run_rag(
     documents: FilePath | None = None,
     overrides: Mapping[str, Any] | None = None,
     label_field: str = "id",
+    columns: Mapping[str, str] | None = None,
     **options: Unpack[RagOptions],
 ) -> EvaluationRun:
     """
@@ -157,6 +160,7 @@ def run_rag(
     :param documents: The folder of files that it indexes.
     :param overrides: Init parameters of the RAG pipeline by "component.parameter", for YAML.
     :param label_field: Where bare keys of a data file go, as in `read_dataset`.
+    :param columns: What columns of the data mean whose names do not say it, as in `read_dataset`.
     :param options: What :func:`~haystack_eval_ext.runs.rag.evaluate_rag` takes besides: `concurrency`, `repeats`,
         `sample`, `retrieved`, `texts` and so on.
     :returns: The run, with a metric "stage/metric" for each stage of retrieval where there are several.
@@ -175,6 +179,7 @@ def run_rag(
         documents=documents,
         overrides=overrides,
         label_field=label_field,
+        columns=columns,
         **options,
     )
 
@@ -295,9 +300,12 @@ def baseline(run: EvaluationRun | FilePath, path: FilePath) -> None:
     load_run(run).baseline(path)
 
 
-def _source(data: Data | EvaluationRun, label_field: str) -> Dataset | EvaluationRun:
-    if isinstance(data, EvaluationRun):
-        return data
+def _source(data: Data | EvaluationRun, label_field: str, columns: Mapping[str, str] | None) -> Dataset | EvaluationRun:
     if isinstance(data, str | os.PathLike) and (Path(data).is_dir() or Path(data).name == MANIFEST):
-        return load_run(data)
-    return open_dataset(data, label_field=label_field)
+        data = load_run(data)
+    if not isinstance(data, EvaluationRun):
+        return open_dataset(data, label_field=label_field, columns=columns)
+    if columns:
+        msg = "columns is for rows or their file: a run has its columns under our names. Leave it out."
+        raise ValueError(msg)
+    return data

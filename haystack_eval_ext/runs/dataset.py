@@ -1,31 +1,31 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Evaluation rows from JSONL, JSON, CSV and TSV files and BEIR folders, under one set of column names."""
+"""Evaluation rows from files, tables and BEIR folders, under one set of column names."""
 
-import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from haystack import Document
 
-from haystack_eval_ext._rows import describe
-from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS, Column, cell_parsers, delimited_cell
+from haystack_eval_ext.runs._columns import COLUMNS, Column
+from haystack_eval_ext.runs._csv_files import csv_records
 from haystack_eval_ext.runs._fingerprints import label_part, order_free_hash
-from haystack_eval_ext.runs._labels import BadCellError, check_label_field
+from haystack_eval_ext.runs._json_files import json_records, jsonl_records
+from haystack_eval_ext.runs._labels import check_label_field
 from haystack_eval_ext.runs._lines import (
     FilePath,
     FileProblemsError,
     Problems,
     Record,
-    csv_records,
-    json_records,
-    jsonl_records,
     kind_of,
     raise_if_any,
     read_text,
 )
+from haystack_eval_ext.runs._rows_of_data import data_rows
+from haystack_eval_ext.runs._tables import parquet_rows, rows_of_object, tidy
+from haystack_eval_ext.runs._vocabularies import check_columns, meanings
 from haystack_eval_ext.runs.trec import BeirFolder
 
 __all__ = [
@@ -41,10 +41,8 @@ __all__ = [
     "read_dataset",
 ]
 
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
-# What stands in a row that lacks a column: such a row is not run by the metrics that need it.
-_EMPTY: dict[str, Callable[[], Any]] = {"answerable": lambda: True, "tags": list, "reference_answer": list}
-_SHOWN = 5
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+_SPREADSHEETS = frozenset((".xls", ".xlsx", ".xlsm", ".ods"))
 
 
 class DatasetError(FileProblemsError):
@@ -132,18 +130,18 @@ class Dataset:
         return inputs
 
 
-def read_dataset(path: FilePath, *, label_field: str = "id") -> Dataset:
+def read_dataset(path: FilePath, *, label_field: str = "id", columns: Mapping[str, str] | None = None) -> Dataset:
     """
-    Read evaluation rows from `.jsonl`, `.ndjson`, `.json` (a list of objects), `.csv` or `.tsv`, each also with `.gz`.
+    Read evaluation rows from `.jsonl`, `.ndjson`, `.json`, `.csv`, `.tsv` (each also with `.gz`) or `.parquet`.
 
-    Columns may have any name in `COLUMNS`. null and an empty CSV cell are a missing value. A column of `COLUMNS` is in
-    every row or in none, except: where missing, `answerable` is true, `tags` is [] and `reference_answer` is [] (a
-    metric that needs one does not run such a row); a row with `answerable` false may lack `relevant_documents` (then
+    Columns may have any name in `COLUMNS`, or one that other tools use and that means one thing. null and an empty CSV
+    cell are a missing value. A column of `COLUMNS` is in every row or in none, except: `answerable` is true, and `tags`
+    and `reference_answer` are [] where missing, and a row with `answerable` false may lack `relevant_documents` (then
     []). Without an id column a row's id is derived from its question, with "#2", "#3" for repeats.
 
-    In CSV and TSV, a cell of `documents`, `relevant_documents` or `tags` is JSON when it starts with [ or {, otherwise
-    parts separated by |. One of `contexts` or `reference_answer` is a JSON list when it starts with [ and a quotation
-    mark or brace, otherwise one text. An empty cell of a list column is [].
+    In CSV and TSV, a cell of `documents`, `relevant_documents` or `tags` is a list (JSON, or as Python prints it) when
+    it starts with [ or {, otherwise parts separated by |. One of `contexts` or `reference_answer` is a list when it
+    starts with [ and a quotation mark or brace, otherwise one text. An empty cell of a list column is [].
 
     ```python
     from pathlib import Path
@@ -162,22 +160,25 @@ def read_dataset(path: FilePath, *, label_field: str = "id") -> Dataset:
     :param label_field: Where the key of a document that is given by a key goes: "id", "content" or "meta.<key>". It is
         the `document_comparison_field` of the evaluators. An integer key stays one in meta, where 7 and "7" differ, and
         becomes a str in id and content; the keys of {key: grade} and of CSV parts are texts.
+    :param columns: What columns mean whose names do not say it: {"reference_answer": "gold"}. "a.b" reaches into an
+        object. It goes before all names.
     :returns: The rows.
-    :raises ValueError: If `label_field` is none of these.
-    :raises DatasetError: If anything in the file is wrong; every fault is listed with its line.
+    :raises ValueError: If `label_field` is none of these, or `columns` names no column of `COLUMNS`.
+    :raises ImportError: If the file is Parquet and pyarrow is not installed.
+    :raises DatasetError: If anything in the file is wrong; every fault is listed with its line or entry.
     """
     check_label_field(label_field)
+    said = check_columns(columns)
     problems = Problems(path)
     records, delimited = _read_records(path, problems)
-    _check_meanings(records, problems)
-    return _made(records, delimited, label_field, problems)
+    return _dataset(records, said, problems, delimited=delimited, label_field=label_field)
 
 
-#: Rows as a user gives them: a Dataset, rows that are dictionaries, or their file.
-Data = Dataset | Sequence[Mapping[str, Any]] | FilePath
+#: Rows as a user gives them: a Dataset, rows that are dictionaries, a table of another package, or their file.
+Data = Dataset | Sequence[Mapping[str, Any]] | FilePath | Any
 
 
-def open_dataset(data: Data, *, label_field: str = "id") -> Dataset:
+def open_dataset(data: Data, *, label_field: str = "id", columns: Mapping[str, str] | None = None) -> Dataset:
     """
     Take rows as a user gives them: checked, and under the names of `COLUMNS`.
 
@@ -189,60 +190,80 @@ def open_dataset(data: Data, *, label_field: str = "id") -> Dataset:
     # Who pays? d1
     ```
 
-    :param data: A file; rows, as :func:`read_dataset` takes them from JSON, whose documents may also be Documents; or a
-        Dataset of such rows.
+    :param data: A file; rows, as :func:`read_dataset` takes them from JSON, whose documents may also be Documents; a
+        Dataset of such rows; or a table: a DataFrame, a data set of Hugging Face, an Arrow table, a dictionary of
+        columns. NaN in a table is a missing value.
     :param label_field: As for :func:`read_dataset`.
+    :param columns: As for :func:`read_dataset`.
     :returns: The rows.
-    :raises ValueError: If `label_field` is not as for :func:`read_dataset`.
+    :raises ValueError: If `label_field` or `columns` is not as for :func:`read_dataset`.
     :raises TypeError: If it is something else.
     :raises DatasetError: If anything in it is wrong; every fault is listed with its line or row.
     """
     if isinstance(data, str | os.PathLike):
-        return read_dataset(data, label_field=label_field)
+        return read_dataset(data, label_field=label_field, columns=columns)
     check_label_field(label_field)
-    path, rows = (data.path, data.rows) if isinstance(data, Dataset) else ("rows", data)
-    if not isinstance(rows, list | tuple):
-        msg = f"data must be a file, a list of rows, or a Dataset, but is {describe(data)}."
-        raise TypeError(msg)
-    problems = Problems(path, in_file=False)
-    records = []
-    for number, row in enumerate(rows):
-        if isinstance(row, Mapping) and all(isinstance(name, str) for name in row):
-            records.append(Record(number, dict(row)))
-        else:
-            problems.add(f"{kind_of(row)}, expected a dict of columns by name", number)
+    said = check_columns(columns)
+    path, rows = (data.path, data.rows) if isinstance(data, Dataset) else ("rows", rows_of_object(data))
+    problems = Problems(path, "row")
     if not rows:
         problems.add("there are no rows")
-    _check_meanings(records, problems)
-    return _made(records, False, label_field, problems)
+    return _dataset(_records(rows, 0, problems), said, problems, delimited=False, label_field=label_field)
 
 
-def _made(records: list[Record], delimited: bool, label_field: str, problems: Problems) -> Dataset:
-    """Parse cells, fill what may be missing, and name the rows; all faults are reported together."""
-    parsers = cell_parsers(label_field)
-    rows: list[dict[str, Any]] = []
-    for record in records:
-        row: dict[str, Any] = {}
-        others: dict[str, Any] = {}
-        for name, value in record.values.items():
-            column = BY_NAME.get(name)
-            if column is None:
-                others[name] = None if delimited and value == "" else value
-                continue
-            try:
-                cell = delimited_cell(value, column.kind, label_field) if delimited else value
-                parsed = None if cell is None else parsers[column.kind](cell)
-            except BadCellError as error:
-                problems.add(str(error), record.line, name)
-                parsed = _BAD
-            if parsed is not None:
-                row[column.name] = parsed
-        rows.append(row | others)
-    lines = [record.line for record in records]
-    _fill(rows, lines, problems)
-    _name_rows(rows, lines, problems)
+def _records(rows: Sequence[Any], first: int, problems: Problems) -> list[Record]:
+    records = []
+    for place, row in enumerate(rows, start=first):
+        if isinstance(row, Mapping) and all(isinstance(name, str) for name in row):
+            records.append(Record(place, {name: tidy(value) for name, value in row.items()}))
+        else:
+            problems.add(f"{kind_of(row)}, expected a dict of columns by name", place)
+    return records
+
+
+def _dataset(
+    records: list[Record], said: Mapping[str, str], problems: Problems, *, delimited: bool, label_field: str
+) -> Dataset:
+    """All faults are reported together."""
+    found = meanings(records, said, problems)
+    rows = data_rows(found, problems, delimited=delimited, label_field=label_field)
     raise_if_any(DatasetError, [problems])
-    return Dataset(problems.path, [_ordered(row) for row in rows])
+    return Dataset(problems.path, rows)
+
+
+def _read_records(path: FilePath, problems: Problems) -> tuple[list[Record], bool]:
+    """Read by suffix; the flag tells that all values are cell texts."""
+    name = os.fspath(path).lower().removesuffix(".gz")
+    suffix = os.path.splitext(name)[1]
+    if suffix not in SUFFIXES:
+        hint = ": save the sheet as CSV UTF-8" if suffix in _SPREADSHEETS else " (or these with .gz)"
+        problems.add(f"the suffix is {suffix!r}, expected one of {', '.join(SUFFIXES)}{hint}")
+        return [], False
+    if suffix == ".parquet":
+        return _parquet_records(path, problems), False
+    text = read_text(path, problems)
+    if not text:
+        return [], False
+    if suffix in (".csv", ".tsv"):
+        return csv_records(text, "," if suffix == ".csv" else "\t", problems), True
+    return (json_records if suffix == ".json" else jsonl_records)(text, problems), False
+
+
+def _parquet_records(path: FilePath, problems: Problems) -> list[Record]:
+    problems.unit = "entry"
+    try:
+        rows = parquet_rows(path)
+    except ImportError:
+        raise
+    except OSError as error:
+        problems.add(f"cannot be read: {error.strerror or 'is not a whole Parquet file'}")
+        return []
+    except Exception as error:  # whatever pyarrow raises; its message may quote the data
+        problems.add(f"is not a whole Parquet file ({type(error).__name__})")
+        return []
+    if not rows:
+        problems.add("there are no rows")
+    return _records(rows, 1, problems)
 
 
 def beir_documents(beir: BeirFolder) -> list[Document]:
@@ -289,88 +310,3 @@ def beir_dataset(beir: BeirFolder, split: str) -> Dataset:
         for query, grades in qrels.items()
     ]
     return Dataset(beir.path, rows)
-
-
-def _read_records(path: FilePath, problems: Problems) -> tuple[list[Record], bool]:
-    """Read by suffix; the flag tells that all values are cell texts."""
-    name = os.fspath(path).lower().removesuffix(".gz")
-    suffix = os.path.splitext(name)[1]
-    if suffix not in SUFFIXES:
-        problems.add(f"the suffix is {suffix!r}, expected one of {', '.join(SUFFIXES)} (or these with .gz)")
-        return [], False
-    text = read_text(path, problems)
-    if not text:
-        return [], False
-    if suffix in (".csv", ".tsv"):
-        return csv_records(text, "," if suffix == ".csv" else "\t", problems), True
-    return (json_records if suffix == ".json" else jsonl_records)(text, problems), False
-
-
-def _check_meanings(records: list[Record], problems: Problems) -> None:
-    """Two columns of one meaning in one file are a problem: taking either would be a guess."""
-    names: dict[str, str] = {}
-    reported: set[str] = set()
-    for record in records:
-        for name in record.values:
-            column = BY_NAME.get(name)
-            if column is None or names.setdefault(column.name, name) == name or name in reported:
-                continue
-            reported.add(name)
-            problems.add(
-                f"columns {names[column.name]!r} and {name!r} both mean {column.name!r}, expected one of them",
-                record.line,
-            )
-
-
-def _fill(rows: list[dict[str, Any]], lines: list[int], problems: Problems) -> None:
-    for column in COLUMNS:
-        name = column.name
-        lacking = [number for number, row in enumerate(rows) if name not in row]
-        if len(lacking) == len(rows):
-            continue
-        missing = []
-        for number in lacking:
-            row = rows[number]
-            if name in _EMPTY:
-                row[name] = _EMPTY[name]()
-            elif name == "relevant_documents" and row.get("answerable", True) is False:
-                row[name] = []
-            else:
-                missing.append(lines[number])
-        if missing:
-            shown = ", ".join(map(str, missing[:_SHOWN])) + (", ..." if len(missing) > _SHOWN else "")
-            hint = ' (an empty text is "")' if column.kind == "text" else ""
-            problems.add(
-                f"missing in {len(missing)} of {len(rows)} rows ({problems.unit}s {shown}), "
-                f"expected in every row or in none{hint}",
-                column=name,
-            )
-
-
-def _name_rows(rows: list[dict[str, Any]], lines: list[int], problems: Problems) -> None:
-    if any("id" in row for row in rows):
-        first: dict[str, int] = {}
-        for row, line in zip(rows, lines, strict=True):
-            key = row.get("id")
-            if key in first:
-                problems.add(f"{key!r} again, first in {problems.unit} {first[key]}; expected each id once", line, "id")
-            elif isinstance(key, str):
-                first[key] = line
-        return
-    if rows and not any("question" in row for row in rows):
-        came = ", ".join(map(repr, list(rows[0])[:_SHOWN]))
-        problems.add(f"neither an id nor a question column among {came}, expected one of them to name the rows by")
-    repeats: dict[str, int] = {}
-    for row in rows:
-        if isinstance(question := row.get("question"), str):
-            # Lone surrogates are legal in JSON strings.
-            key = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-            repeats[key] = repeats.get(key, 0) + 1
-            row["id"] = key if repeats[key] == 1 else f"{key}#{repeats[key]}"
-
-
-def _ordered(row: dict[str, Any]) -> dict[str, Any]:
-    return {column.name: row[column.name] for column in COLUMNS if column.name in row} | row
-
-
-_BAD = object()  # stands in a row for a value that was reported, so that it is not reported as missing too

@@ -95,6 +95,7 @@ def evaluate_rag(
     replace_run: bool = False,
     lower_is_better: Collection[str] = (),
     warnings: Iterable[str] = (),
+    columns: Mapping[str, str] | None = None,
 ) -> EvaluationRun:
     """
     Ask a RAG pipeline the questions of a dataset, score the answers and each stage of retrieval, and keep the run.
@@ -150,6 +151,7 @@ def evaluate_rag(
         with `retry_failed` what failed. Answers of this very run that are not in a finished one yet are gone on with.
     :param lower_is_better: Metrics of which a higher score is worse.
     :param warnings: What a reader of the scores must know.
+    :param columns: What columns of the data mean whose names do not say it, as in `read_dataset`.
     :returns: The run, with a metric "stage/metric" for each stage of retrieval where there are several.
     :raises EvaluationError: If the target cannot be made or asked, every question failed, or nothing can be scored.
     :raises RunFileError: If the folder holds something else.
@@ -171,7 +173,7 @@ def evaluate_rag(
         msg = "index and documents belong together: an indexing pipeline, and the folder of files that it reads."
         raise TargetError(msg)
     folder = None if out is None else check_folder(out, replace=replace_run, going_on=True)
-    dataset = open_dataset(data, label_field=label_field)
+    dataset = open_dataset(data, label_field=label_field, columns=columns)
     labels = _labels(dataset)
     with opened(evaluators, judge or JudgeSettings(progress_bar=progress)) as pipeline:
         target = _target(rag, overrides)

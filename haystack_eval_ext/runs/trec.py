@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from haystack_eval_ext.runs._json_files import jsonl_records
 from haystack_eval_ext.runs._lines import (
     WHITE_SPACE,
     FilePath,
     FileProblemsError,
     Problems,
-    jsonl_records,
     numbered_lines,
     raise_if_any,
     read_text,
