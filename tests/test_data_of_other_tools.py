@@ -230,7 +230,10 @@ def test_numbers_of_numpy_in_rows() -> None:
     ("data", "message"),
     [
         ((row for row in [FULL]), r"a generator\. It can be read only once: give list\(x\)"),
-        ({"train": SimpleNamespace(column_names=["question"])}, r"Give one of its splits, such as data\['train'\]"),
+        (
+            {"train": SimpleNamespace(column_names=["question"], to_list=lambda: [FULL])},
+            r"Give one of its splits, such as data\['train'\]",
+        ),
         (FULL, r"a dict\. A single row is a list: \[row\]"),
         ({"question": [Q, Q], "answer": [A]}, r"columns of different lengths \(1, 2\)"),
     ],

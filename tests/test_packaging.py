@@ -167,7 +167,9 @@ def test_wheel_metadata(unpacked_wheel: Path) -> None:
     assert built.version == __version__
     assert built.metadata["Requires-Python"] == ">=3.11"
     assert built.metadata["License-Expression"] == "Apache-2.0"
-    assert {"bench", "lexical", "sas", "test", "test-sas"} == set(built.metadata.get_all("Provides-Extra", []))
+    assert {"bench", "lexical", "parquet", "sas", "test", "test-sas"} == set(
+        built.metadata.get_all("Provides-Extra", [])
+    )
     needed = {requirement for requirement in built.requires or [] if "extra ==" not in requirement}
     assert "haystack-ai>=3.0" in needed
     # Heavy packages are asked for by extras alone.

@@ -69,13 +69,13 @@ def parquet_rows(path: Any) -> list[dict[str, Any]]:
 
 
 def _turned(columns: Mapping[Any, Any]) -> list[Any]:
-    values = {name: as_list(column) for name, column in columns.items()}
-    lengths = {len(value) for value in values.values() if isinstance(value, list)}
-    if not values or not all(isinstance(value, list) for value in values.values()):
-        tables = [name for name, value in values.items() if not _is_text(value) and hasattr(value, "column_names")]
+    tables = [name for name, column in columns.items() if hasattr(column, "column_names")]
+    values = {name: column if name in tables else as_list(column) for name, column in columns.items()}
+    if tables or not values or not all(isinstance(value, list) for value in values.values()):
         hint = f" Give one of its splits, such as data[{tables[0]!r}]." if tables else " A single row is a list: [row]."
         msg = f"data must be {_EXPECTED}, but is {describe(columns)}.{hint}"
         raise TypeError(msg)
+    lengths = {len(value) for value in values.values()}
     if len(lengths) > 1:
         msg = f"data has columns of different lengths ({', '.join(map(str, sorted(lengths)))}); give one entry a row."
         raise TypeError(msg)
