@@ -226,6 +226,9 @@ def test_numbers_of_numpy_in_rows() -> None:
     assert (row["id"], row["answerable"], type(row["cost"])) == ("7", False, float)
 
 
+SPLIT = SimpleNamespace(column_names=["question"], to_list=lambda: [FULL])
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
