@@ -251,3 +251,70 @@ def test_the_table_shows_both_kinds_of_questions_apart(tmp_path: Path, monkeypat
     assert "count as 0" not in stderr
     assert "give refusal_scores" in stderr
     assert api.load_run("kept").manifest["answerability"]["unanswerable"]["questions"] == 2
+
+
+def answered(count: int, wrong: int, **others: Any) -> list[dict[str, Any]]:
+    """Sixty questions with a reference, some of them answered wrongly, and so many without one."""
+    found = [
+        {"id": f"q{n}", "question": f"Q{n}", "reference_answer": "Paris", "answer": "Rome" if n < wrong else "Paris"}
+        for n in range(60)
+    ]
+    return found + [{"id": f"x{n}", "question": f"X{n}", "answer": "Oslo", **others} for n in range(count)]
+
+
+@pytest.mark.parametrize("form", ["run", "folder", "without texts", "baseline"])
+def test_rows_without_a_reference_leave_a_gate_nothing_open(form: str, tmp_path: Path) -> None:
+    """As many rows as are scored: taken for rows that were not reached they would decide everything."""
+    base, new = (api.evaluate({"f1": AnswerTokenF1Evaluator()}, answered(60, wrong)) for wrong in (10, 10))
+    kept: Any = base
+    if form == "baseline":
+        kept = tmp_path / "base.json"
+        base.baseline(kept)
+    elif form != "run":
+        kept = tmp_path / "base"
+        base.save(kept, texts=form == "folder")
+    comparison = api.compare(kept, new)
+    found = comparison.metrics["f1"]
+    assert (found.base.failed, found.base.not_run, found.new.not_run) == (0, 60, 60)
+    assert found.bounds is not None
+    assert (found.bounds.failed, found.bounds.unknown) == (0, 0.0)
+    conditions = ["f1 drops 0.2", "f1 drops 0.02", "f1 < 0.5"]
+    outcomes = [result.outcome for result in api.check(comparison, conditions)]
+    alone = [api.evaluate({"f1": AnswerTokenF1Evaluator()}, answered(0, 10)) for _ in range(2)]
+    assert outcomes == [result.outcome for result in api.check(api.compare(*alone), conditions)]
+    assert (outcomes[0], outcomes[2]) == ("pass", "pass")
+    assert [result.outcome for result in api.check(kept, ["f1 < 0.5"])] == ["pass"]
+    worse = api.evaluate({"f1": AnswerTokenF1Evaluator()}, answered(60, 40))
+    assert [result.outcome for result in api.check(api.compare(kept, worse), ["f1 drops 0.02"])] == ["fail"]
+
+
+@component
+class Forgetful:
+    """Cannot score the last rows of a batch, for want of something that another run may have."""
+
+    def __init__(self) -> None:
+        self._lost = 0
+
+    @component.output_types(score=float, individual_scores=list[float], statuses=list[str], errors=list[str | None])
+    def run(self, ground_truth_answers: list[str], predicted_answers: list[str]) -> dict[str, Any]:
+        found: dict[str, Any] = AnswerTokenF1Evaluator().run(ground_truth_answers, predicted_answers)
+        rows = range(len(predicted_answers))[len(predicted_answers) - self._lost :]
+        for row in rows:
+            found["individual_scores"][row] = math.nan
+            found["statuses"][row], found["errors"][row] = "not_run", "offsets that cannot be trusted"
+        return found
+
+
+def test_a_row_that_one_run_alone_could_score_is_unknown() -> None:
+    """What changed there nobody knows, as where a judge failed."""
+    forgetful = Forgetful()
+    forgetful._lost = 20
+    one, two = (api.evaluate({"f1": each}, answered(0, 10)) for each in (Forgetful(), forgetful))
+    comparison = api.compare(one, two)
+    found = comparison.metrics["f1"]
+    assert found.bounds is not None
+    assert (found.bounds.failed, found.bounds.unknown) == (20, 20.0)
+    assert [result.outcome for result in api.check(comparison, ["f1 drops 0.2"])] == ["inconclusive"]
+    both = api.compare(two, two).metrics["f1"]
+    assert both.bounds is not None
+    assert both.bounds.failed == 0

@@ -24,6 +24,11 @@ STATUSES = ("scored", "undefined", "error", "not_run")
 NO_NUMBER = ("error", "not_run")
 # Of a baseline's row: by metric the share of the question's answers that failed or were not reached.
 OF_FAILED = "failed"
+NO_OUTPUT = "the RAG pipeline gave no"
+# In runs without texts, which keep no reasons.
+NO_REASON = "the reason was not kept"
+# What the reasons say of rows that were to be scored and were not: a spent budget, an output that did not come.
+_NOT_REACHED = ("the budget", NO_OUTPUT, NO_REASON)
 _SHOWN = 3
 
 
@@ -157,6 +162,17 @@ def failed_shares(metric: MetricRows) -> NDArray[np.float64]:
     )
 
 
+def not_reached(reason: str | None) -> bool:
+    """
+    Tell rows that were to be scored from those that were not.
+
+    :param reason: Why a row was not run.
+    :returns: False if it was not to be scored, or lacks what the metric needs, such as a reference: another run over
+        the same rows could not score it either, so that it leaves nothing open.
+    """
+    return reason is not None and any(part in reason for part in _NOT_REACHED)
+
+
 def failed_answers(
     name: str,
     statuses: Sequence[str],
@@ -169,7 +185,7 @@ def failed_answers(
 
     :param name: The metric.
     :param statuses: Its statuses, one for each answer.
-    :param errors: Why it could not be judged. An answer that was not to be scored is "not_run" without a reason.
+    :param errors: Why it could not be judged, or was not reached, or what it lacks to be scored at all.
     :param answers: By question the places of its answers.
     :param rows: The first row of each question; that of a baseline, which has no single answers, holds the share.
     :returns: The shares, one for each question.
@@ -177,7 +193,7 @@ def failed_answers(
     return [
         (row.get(OF_FAILED) or {}).get(name)
         or sum(
-            statuses[place] == "error" or (statuses[place] == "not_run" and errors[place] is not None)
+            statuses[place] == "error" or (statuses[place] == "not_run" and not_reached(errors[place]))
             for place in places
         )
         / len(places)

@@ -30,6 +30,7 @@ from haystack_eval_ext.runs._feeding import (
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
 from haystack_eval_ext.runs._outputs import METRIC_OUTPUTS, check_rows, diagnosis_of, errors_of, metrics_of, placed
 from haystack_eval_ext.runs._row_reports import row_reports
+from haystack_eval_ext.runs._scored import NO_OUTPUT
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.records import OUTPUTS, RUN_STATUS
 
@@ -216,7 +217,7 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
             metrics.append(MetricScores(name, *nothing))
         given_ids = [ids[row] for row in given[name]]
         errors[name] = errors_of(given_ids, output) | {
-            ids[row]: f"the RAG pipeline gave no {column} for this question" for row, column in lacking[name].items()
+            ids[row]: f"{NO_OUTPUT} {column} for this question" for row, column in lacking[name].items()
         }
         diagnoses[name] = diagnosis_of(given_ids, output)
     dead = {name: list(output.get("never_retrieved") or []) for name, output in outputs.items() if counted[name]}

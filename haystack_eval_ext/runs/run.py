@@ -26,7 +26,7 @@ from haystack_eval_ext.runs._run_files import (
     write_run,
 )
 from haystack_eval_ext.runs._run_rows import rows_dataset, without_texts
-from haystack_eval_ext.runs._scored import MetricRows, ScoredRun, failed_answers, failed_in_part
+from haystack_eval_ext.runs._scored import NO_REASON, MetricRows, ScoredRun, failed_answers, failed_in_part, not_reached
 from haystack_eval_ext.runs.evaluation import EvaluationError, MetricScores
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ __all__ = ["EvaluationRun", "RunFileError", "RunMetric", "load_run"]
 # What a baseline needs to say of a run beside its scores.
 _OF_BASELINE = ("format", "created", "name", "data", "settings", "versions", "metrics")
 _OF_ROW = ("fingerprint", "cluster", "tags")
-_NO_REASON = "the reason was not kept"
 
 
 @dataclass(frozen=True)
@@ -334,9 +333,9 @@ def _told(info: MetricInfo) -> dict[str, Any]:
 
 
 def _without_reasons(metric: RunMetric) -> list[str | None]:
-    """That there was a reason tells a row that was not reached from one that was not to be scored."""
+    """A reason tells a row that was not reached from one that was not to be scored."""
     return [
-        _NO_REASON if status == "not_run" and error is not None else None
+        NO_REASON if status == "not_run" and not_reached(error) else None
         for status, error in zip(metric.statuses, metric.errors, strict=True)
     ]
 
