@@ -17,6 +17,8 @@ from cases import Case
 from cases_answers import ANSWER_CASES
 from cases_judged import JUDGED_CASES
 from haystack_eval_ext import AnswerExactMatchEvaluator, SASEvaluator, UndefinedScore
+from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs.dataset import COLUMNS
 
 REFERENCES = "ground_truth_answers"
 #: One case of each component that compares with references.
@@ -59,6 +61,30 @@ def test_a_row_without_a_reference_is_not_run(
     assert message.startswith(f"{case.component.__name__}: 1 of 3 rows were not run (no reference answer")
     assert "; give one" in message
     assert message.endswith(": row 1. They are left out of the mean.")
+
+
+#: The columns that feed the sockets, with texts as a file has them.
+COLUMN = {column.socket: column.name for column in COLUMNS}
+TEXTS: dict[str, Any] = {"contexts": ["It is 330 metres high."], "predicted_answers": "It is 330 metres high."}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_a_run_leaves_the_row_out_and_names_it(case: Case, caplog: pytest.LogCaptureFixture) -> None:
+    inputs = rows(case, [])
+    data = [
+        {"id": f"row {name}"} | {COLUMN[socket]: TEXTS.get(socket, values[place]) for socket, values in inputs.items()}
+        for place, name in enumerate("abc")
+    ]
+    del data[1]["reference_answer"]
+    with caplog.at_level(logging.WARNING, "haystack_eval_ext"):
+        run = api.evaluate({"metric": case.make(on_undefined="raise")}, data)
+    assert run.metrics["metric"].statuses == ["scored", "not_run", "scored"]
+    assert math.isnan(run.metrics["metric"].scores[1])
+    assert run.scores["metric"] == pytest.approx(run.metrics["metric"].scores[0])
+    (message,) = [record.getMessage() for record in caplog.records if "rows" in record.getMessage()]
+    assert message.startswith("metric: 1 of 3 rows were not run (no reference answer")
+    assert message.endswith(": row row b. They are left out of the mean.")
+    assert run.manifest["warnings"] == [message]
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from haystack import Document, Pipeline, component
+from haystack.components.evaluators import AnswerExactMatchEvaluator as StockExactMatch
 
 from haystack_eval_ext import (
     AnswerExactMatchEvaluator,
@@ -318,3 +319,13 @@ def test_a_row_that_one_run_alone_could_score_is_unknown() -> None:
     both = api.compare(two, two).metrics["f1"]
     assert both.bounds is not None
     assert both.bounds.failed == 0
+
+
+@pytest.mark.parametrize("metric", [StockExactMatch, Forgetful], ids=["Haystack's own", "ours"])
+def test_metrics_of_other_packages_are_not_given_what_they_would_score_as_0(metric: type) -> None:
+    """One row without a reference changes nothing for the others, whose references stay plain texts."""
+    run = api.evaluate({"exact": metric()}, Dataset("d", ROWS))
+    assert run.scores == {"exact": 1.0}
+    assert run.metrics["exact"].statuses == ["scored"] * 8 + ["not_run"] * 2
+    assert run.manifest["warnings"] == [f"exact: {TOLD}"]
+    assert api.compare(run, run).metrics["exact"].base.failed == 0

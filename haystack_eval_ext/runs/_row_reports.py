@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from haystack_eval_ext._scores import tell_rows
+from haystack_eval_ext._scores import NO_REFERENCE, tell_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,6 +19,7 @@ _UNTOLD = "no reason given"
 def row_reports(
     found: Mapping[str, Sequence[RowScores]],
     counted: Mapping[str, Collection[int]],
+    unreferenced: Mapping[str, Collection[int]],
     ids: Sequence[str],
     policies: Mapping[str, OnUndefined | None],
 ) -> list[str]:
@@ -26,23 +27,32 @@ def row_reports(
     Say which rows have no score of their own, why, and whether they count as 0 or are left out.
 
     :param found: By component the scores of each of its metrics, one entry for each row of the run.
-    :param counted: By component the numbers of the rows that it was to score.
+    :param counted: By component the numbers of the rows that it was to score, and that it has reasons for.
+    :param unreferenced: By component the numbers of the rows that it was not given, since they have no reference.
     :param ids: The ids of all rows.
     :param policies: By component its ``on_undefined``; None where it has none.
     :returns: One message for all components that say the same.
     """
     said: dict[str, list[str]] = {}
     for component, metrics in found.items():
-        told = _told(metrics, counted[component], ids, policies[component])
+        told = _told(metrics, counted[component], unreferenced[component], ids, policies[component])
         if told:
             said.setdefault(told, []).append(component)
     return [f"{', '.join(components)}: {told}" for told, components in said.items()]
 
 
 def _told(
-    metrics: Iterable[RowScores], counted: Collection[int], ids: Sequence[str], policy: OnUndefined | None
+    metrics: Iterable[RowScores],
+    counted: Collection[int],
+    unreferenced: Collection[int],
+    ids: Sequence[str],
+    policy: OnUndefined | None,
 ) -> str:
-    gaps: dict[str, dict[int, str]] = {"undefined": {}, "error": {}, "not_run": {}}
+    gaps: dict[str, dict[int, str]] = {
+        "undefined": {},
+        "error": {},
+        "not_run": dict.fromkeys(unreferenced, NO_REFERENCE),
+    }
     for metric in metrics:
         for row in counted:
             status = metric.statuses[row]

@@ -124,7 +124,8 @@ class Dataset:
             if column.socket is None or not self.rows or not all(column.name in row for row in self.rows):
                 continue
             values = [row[column.name] for row in self.rows]
-            if column.kind == "references" and any(isinstance(value, list) for value in values):
+            # An empty list is a row without a reference.
+            if column.kind == "references" and any(isinstance(value, list) and value for value in values):
                 values = [value if isinstance(value, list) else [value] for value in values]
             inputs[column.socket] = values
         return inputs

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from haystack import Pipeline
 
-from haystack_eval_ext._scores import RowScores
+from haystack_eval_ext._scores import NO_REFERENCE, RowScores
 from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
 from haystack_eval_ext.runs._columns import column_name
 from haystack_eval_ext.runs._execution import WithheldFaultError, run_component, run_connected
@@ -55,6 +55,7 @@ __all__ = [
     "takes_batches",
 ]
 
+_REFERENCE = "reference_answer"
 _logger = logging.getLogger(__name__)
 
 
@@ -177,7 +178,9 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
     nodes = pipeline.graph.nodes
     answered = any(RUN_STATUS in row for row in dataset.rows)
     metric_components, retrieval, inputs = _plan(pipeline, _with_stand_ins(dataset), mapping, answered=answered)
-    lacking = {name: _lacking(dataset, name, inputs[name], mapping or {}) for name in nodes}
+    # Ours say of themselves which rows lack what they need; others would score them.
+    ours = {name for name in nodes if "errors" in nodes[name]["output_sockets"]}
+    lacking = {name: _lacking(dataset, name, inputs[name], mapping or {}, ours=name in ours) for name in nodes}
     connected = pipeline.graph.number_of_edges() > 0
     if connected:
         # What one component lacks, those behind it would take for a score of 0.
@@ -210,19 +213,23 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
                 check_rows(label, scores, len(given[name]))
                 whole = placed(scores, given[name], counted[name], len(dataset))
                 metrics.append(MetricScores(label, *whole))
-                if isinstance(output.get("errors"), list):  # a component of ours, whose own warnings are withheld
-                    reported.setdefault(name, []).append(whole)
+                reported.setdefault(name, []).append(whole)
         else:
             nothing = placed(RowScores(math.nan, [], [], []), [], [], len(dataset))
             metrics.append(MetricScores(name, *nothing))
         given_ids = [ids[row] for row in given[name]]
         errors[name] = errors_of(given_ids, output) | {
-            ids[row]: f"{NO_OUTPUT} {column} for this question" for row, column in lacking[name].items()
+            ids[row]: NO_REFERENCE if column == _REFERENCE else f"{NO_OUTPUT} {column} for this question"
+            for row, column in lacking[name].items()
         }
         diagnoses[name] = diagnosis_of(given_ids, output)
     dead = {name: list(output.get("never_retrieved") or []) for name, output in outputs.items() if counted[name]}
     policies = {name: getattr(nodes[name]["instance"], "on_undefined", None) for name in reported}
-    warnings = row_reports(reported, counted, ids, policies)
+    unreferenced = {
+        name: [row for row, column in lacking[name].items() if column == _REFERENCE] for name in metric_components
+    }
+    told = {name: counted[name] if name in ours else [] for name in reported}
+    warnings = row_reports(reported, told, unreferenced, ids, policies)
     for message in warnings:
         _logger.warning("%s", message)
     return Evaluation(
@@ -324,16 +331,24 @@ def _with_stand_ins(dataset: Dataset) -> Dataset:
     return Dataset(dataset.path, rows)
 
 
-def _lacking(dataset: Dataset, component: str, sockets: Iterable[str], mapping: Mapping[str, str]) -> dict[int, str]:
-    """By row number an output that a component is fed with, but that the RAG pipeline did not give."""
+def _lacking(
+    dataset: Dataset, component: str, sockets: Iterable[str], mapping: Mapping[str, str], *, ours: bool
+) -> dict[int, str]:
+    """
+    By row number what a component is fed with, but the row lacks: an output that the RAG pipeline did not give, or a
+    reference, where the component would take an empty list for one.
+    """
     columns = {_column(component, socket, mapping) for socket in sockets}
     names = [name for name in OUTPUTS if name in columns]
-    return {
+    found = {
         number: name
         for number, row in enumerate(dataset.rows)
         for name in reversed(names)
         if name in row and row[name] is None
     }
+    if _REFERENCE in columns and not ours:
+        found = {number: _REFERENCE for number, row in enumerate(dataset.rows) if row.get(_REFERENCE) == []} | found
+    return found
 
 
 def _column(component: str, socket: str, mapping: Mapping[str, str]) -> str | None:
