@@ -356,13 +356,13 @@ def test_haystacks_result_object_takes_it_with_rows_that_failed() -> None:
 
 def test_the_table_has_inputs_outputs_and_scores() -> None:
     frame = with_gaps().to_pandas()
-    assert list(frame["polite.status"]) == ["error", "scored", "scored", "scored"]
-    assert frame["polite"].isna().tolist() == [True, False, False, False]
+    assert list(frame["score.polite.status"]) == ["error", "scored", "scored", "scored"]
+    assert frame["score.polite"].isna().tolist() == [True, False, False, False]
     assert frame["trace"][3] == f"{SECRET} trace 3"
     read = list(csv.DictReader(io.StringIO(with_gaps().to_csv())))
-    assert [line["polite"] for line in read] == ["", "0.25", "1.0", "0.5"]
+    assert [line["score.polite"] for line in read] == ["", "0.25", "1.0", "0.5"]
     assert json.loads(read[0]["tags"]) == ["lang:de"]
-    assert read[0]["polite.error"] == "the service answered 503"
+    assert read[0]["score.polite.error"] == "the service answered 503"
     whole = strict(with_gaps().to_json())
     assert [row["metrics"]["polite"]["score"] for row in whole["rows"]] == [None, 0.25, 1.0, 0.5]
 
@@ -370,7 +370,7 @@ def test_the_table_has_inputs_outputs_and_scores() -> None:
 def test_columns_that_are_named_alike_both_stay() -> None:
     row = rows(1)[0] | {"exact": "mine", "repeat": "mine", "status": "mine", "run_status": "mine"}
     frame = api.evaluate(evaluators(), Dataset("rows", [row])).to_pandas()
-    assert (frame["row.exact"][0], frame["exact"][0]) == ("mine", 0.0)
+    assert (frame["exact"][0], frame["score.exact"][0]) == ("mine", 0.0)
     assert (frame["repeat"][0], frame["status"][0]) == ("mine", "mine")
 
 

@@ -309,7 +309,7 @@ def export(
     force: _Force = False,
     debug: Debug = False,
 ) -> None:
-    """Write a run as CSV, JSON or Markdown. A spreadsheet takes CSV cells that begin with = for formulas."""
+    """Write a run as CSV, JSON or Markdown. `run --data` reads CSV and JSON again, to the same scores."""
     with reported(debug=debug):
         form = to or _SUFFIXES.get(file.suffix.lower())
         if file == _STDOUT:

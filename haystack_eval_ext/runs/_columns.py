@@ -2,7 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The columns of a data file: their names, what they hold and what they feed."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
+
+#: In rows that a RAG pipeline answered: whether it did, and why not.
+RUN_STATUS, RUN_ERROR = "run_status", "run_error"
+#: What a target gives, and what stands for it where a question failed.
+OUTPUTS: dict[str, Callable[[], Any]] = {"answer": str, "contexts": list, "documents": list}
+#: Where the rows of a run keep columns that have no meaning here.
+OTHERS = "columns"
 
 
 @dataclass(frozen=True)

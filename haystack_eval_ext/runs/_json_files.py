@@ -104,6 +104,9 @@ def _rows_of(value: dict[str, Any], problems: Problems) -> list[Any]:
         columns = value.get("columns")
         if isinstance(columns, list) and all(isinstance(entry, list) and len(entry) == len(columns) for entry in data):
             return [dict(zip(map(str, columns), entry, strict=True)) for entry in data]  # pandas, orient="split"
+    rows = value.get("rows")
+    if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+        return rows  # an exported run
     columns_of = list(value.values())
     if value and all(isinstance(column, list) for column in columns_of):
         return _turned(value, columns_of, problems)

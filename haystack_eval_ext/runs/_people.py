@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from haystack_eval_ext.runs._agreement import Agreement, agreement
-from haystack_eval_ext.runs._run_rows import OTHERS
+from haystack_eval_ext.runs._columns import OTHERS
 from haystack_eval_ext.runs._scored import nearest, some
 from haystack_eval_ext.runs.run import EvaluationRun, load_run
 

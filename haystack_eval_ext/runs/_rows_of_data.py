@@ -45,7 +45,8 @@ def data_rows(found: Meanings, problems: Problems, *, delimited: bool, label_fie
                 others[name] = None if delimited and value == "" else value
                 continue
             try:
-                cell = delimited_cell(value, column.kind, label_field) if delimited else value
+                raw = delimited and type(value) is str
+                cell = delimited_cell(value, column.kind, label_field) if raw else value
                 parsed = None if cell is None else parsers[column.kind](cell)
             except BadCellError as error:
                 right = isinstance(value, list) and column.name == "answer"

@@ -12,8 +12,9 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext.runs._columns import BY_NAME, OTHERS
+from haystack_eval_ext.runs._exported import SCORE, defused
 from haystack_eval_ext.runs._metric_comparison import metric_side
-from haystack_eval_ext.runs._run_rows import OTHERS
 from haystack_eval_ext.runs._scored import OF_FAILED
 from haystack_eval_ext.runs._strict_json import strict_json
 from haystack_eval_ext.runs._whole_files import write_whole
@@ -58,7 +59,7 @@ def evaluation_run_result(run: EvaluationRun) -> EvaluationRunResult:
 
     return EvaluationRunResult(
         run_name=run.name,
-        inputs=_columns(run),
+        inputs=_inputs(run),
         results={
             name: {"score": run.scores[name], "individual_scores": list(metric.scores)}
             for name, metric in run.metrics.items()
@@ -71,15 +72,15 @@ def csv_text(run: EvaluationRun) -> str:
     Write CSV.
 
     :param run: The run.
-    :returns: One line for each answer; lists and objects are JSON, nothing is an empty cell. Texts stay as they are, as
-        in other tools' CSV: what reads them back must get the same. A spreadsheet takes one that begins with = for a
-        formula, so import columns as text there.
+    :returns: One line for each answer; lists and objects are JSON, nothing is an empty cell. A text that a spreadsheet
+        would run as a formula has a quotation mark in front, which is undone when the file is read as data.
     """
     columns = _columns(run) | _metric_columns(run)
     out = io.StringIO(newline="")
     writer = csv.writer(out)  # ends lines by CR LF, and so quotes cells with either in them
-    writer.writerow(columns)
-    writer.writerows(zip(*(map(_cell, column) for column in columns.values()), strict=True))
+    writer.writerow(map(defused, columns))
+    cells = ([_cell(name, value) for value in column] for name, column in columns.items())
+    writer.writerows(zip(*cells, strict=True))
     return out.getvalue()
 
 
@@ -200,31 +201,38 @@ def escaped(text: str) -> str:
 
 
 def _columns(run: EvaluationRun) -> dict[str, list[Any]]:
-    """What went in and out, by column; a column that is named like a metric's gives way."""
+    """What went in and out, by column; a column that is named like one of the run's gives way."""
     names = dict.fromkeys(name for row in run.rows for name in row if name not in _INNER)
     others = dict.fromkeys(name for row in run.rows for name in row.get(OTHERS) or {})
     if run.repeats == 1:
         names.pop("repeat", None)
-    taken = set(_metric_columns(run))
     columns = {name: [row.get(name) for row in run.rows] for name in names}
-    columns |= {
-        f"{OTHERS}.{name}" if name in columns else name: [(row.get(OTHERS) or {}).get(name) for row in run.rows]
+    return columns | {
+        f"{OTHERS}.{name}" if name in columns or name.startswith(SCORE) else name: [
+            (row.get(OTHERS) or {}).get(name) for row in run.rows
+        ]
         for name in others
     }
-    return {f"row.{name}" if name in taken else name: column for name, column in columns.items()}
+
+
+def _inputs(run: EvaluationRun) -> dict[str, list[Any]]:
+    """As Haystack's result takes them: there a metric and a column share one table without a prefix."""
+    return {f"row.{name}" if name in run.metrics else name: column for name, column in _columns(run).items()}
 
 
 def _metric_columns(run: EvaluationRun) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {}
     for name, metric in run.metrics.items():
-        columns[name] = list(metric.scores)
-        columns[f"{name}.status"] = list(metric.statuses)
+        columns[f"{SCORE}{name}"] = list(metric.scores)
+        columns[f"{SCORE}{name}.status"] = list(metric.statuses)
         if any(metric.errors):
-            columns[f"{name}.error"] = list(metric.errors)
+            columns[f"{SCORE}{name}.error"] = list(metric.errors)
     return columns
 
 
-def _cell(value: Any) -> Any:
+def _cell(name: str, value: Any) -> Any:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+    if isinstance(value, str) and name in BY_NAME and BY_NAME[name].kind == "references":
+        value = [value]  # a text that is empty, or looks like a list, comes back as what it is
+    return defused(json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value)

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._rows import document_from_json
-from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS
+from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS, OTHERS, RUN_ERROR, RUN_STATUS
 from haystack_eval_ext.runs._fingerprints import canonical, label_part, text_hash
 from haystack_eval_ext.runs._plain import plain, plain_document
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.records import RUN_ERROR, RUN_STATUS, dataset_of_records
+from haystack_eval_ext.runs.records import dataset_of_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Row = dict[str, Any]
-OTHERS = "columns"
 # Of a run, not of the questions; they come with each record.
 _OF_RECORDS = frozenset((RUN_STATUS, RUN_ERROR))
 # What a run keeps without texts.

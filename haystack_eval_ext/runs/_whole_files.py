@@ -57,10 +57,14 @@ def write_whole(files: Mapping[FilePath, bytes], *, remove: Iterable[Path] = ())
             target = Path(os.path.realpath(path))  # a link stays a link to the new file
             draft = draft_of(target)
             drafts.append((draft, target))
-            with draft.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+            try:
+                with draft.open("xb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError as error:
+                # The draft's name is nobody's business.
+                raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         for path in remove:
             path.unlink(missing_ok=True)
         for draft, target in drafts:

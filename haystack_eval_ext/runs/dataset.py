@@ -11,6 +11,7 @@ from haystack import Document
 
 from haystack_eval_ext.runs._columns import COLUMNS, Column
 from haystack_eval_ext.runs._csv_files import csv_records
+from haystack_eval_ext.runs._exported import from_export
 from haystack_eval_ext.runs._fingerprints import label_part, order_free_hash
 from haystack_eval_ext.runs._json_files import json_records, jsonl_records
 from haystack_eval_ext.runs._labels import check_label_field
@@ -226,6 +227,7 @@ def _dataset(
     records: list[Record], said: Mapping[str, str], problems: Problems, *, delimited: bool, label_field: str
 ) -> Dataset:
     """All faults are reported together."""
+    records = from_export(records, problems, delimited=delimited, kept=said.values())
     found = meanings(records, said, problems)
     rows = data_rows(found, problems, delimited=delimited, label_field=label_field)
     raise_if_any(DatasetError, [problems])

@@ -7,21 +7,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._rows import document_from_json
+from haystack_eval_ext.runs._columns import OUTPUTS, RUN_ERROR, RUN_STATUS
 from haystack_eval_ext.runs._prompts import PROMPT_STAGES
 from haystack_eval_ext.runs._row_log import HarnessError
 from haystack_eval_ext.runs.dataset import Dataset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from haystack import Document
 
 __all__ = ["OUTPUTS", "RUN_ERROR", "RUN_STATUS", "dataset_of_records", "failed_ids", "stage_datasets", "stage_names"]
-
-RUN_STATUS = "run_status"
-RUN_ERROR = "run_error"
-# What a target gives, and what stands for it where a question failed.
-OUTPUTS: dict[str, Callable[[], Any]] = {"answer": str, "contexts": list, "documents": list}
 
 
 def dataset_of_records(dataset: Dataset, records: Sequence[Mapping[str, Any]], *, repeat: int = 0) -> Dataset:

@@ -257,6 +257,8 @@ class EvaluationRun:
         """
         Give a table, one line for each answer: inputs and outputs, then score, status and error of each metric.
 
+        Those of a metric are called "score.<metric>", "score.<metric>.status" and "score.<metric>.error".
+
         :returns: A DataFrame.
         :raises ImportError: If pandas is not installed.
         """
@@ -273,6 +275,9 @@ class EvaluationRun:
     def to_csv(self, path: FilePath | None = None) -> str:
         """
         Give the table of :meth:`to_pandas` as CSV; lists are JSON, a missing score is an empty cell.
+
+        The columns of scores are called "score.<metric>". A text that a spreadsheet would run as a formula has a
+        quotation mark in front. Read as data, the file is the rows of the run again.
 
         :param path: A file to write, replaced if it is there.
         :returns: The text.
