@@ -223,7 +223,7 @@ def test_a_run_is_exported(name: str, option: str, folder: Path) -> None:
     elif name == "x.md":
         assert "| recall | 0.9500 |" in text
     else:
-        assert [line["recall"] for line in csv.DictReader(text.splitlines())][:3] == ["0.0", "0.0", "1.0"]
+        assert [line["score.recall"] for line in csv.DictReader(text.splitlines())][:3] == ["0.0", "0.0", "1.0"]
 
 
 def test_a_metric_against_people(folder: Path) -> None:
