@@ -104,6 +104,7 @@ def test_the_command_says_which_rows_have_no_reference(
     for line in stdout.splitlines():
         if line.startswith(("exact_match", "token_f1", "contains")):
             assert line.split()[1:] == ["1.0000", "10", "0", "0", "2"]
+    assert "Unanswerable questions (2): nothing says which of them were refused" in stdout
     kept = api.load_run("kept")
     assert any(TOLD in message for message in kept.manifest["warnings"])
     assert kept.scores["token_f1"] == 1.0
@@ -245,8 +246,8 @@ def test_the_table_shows_both_kinds_of_questions_apart(tmp_path: Path, monkeypat
     Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     code, stdout, stderr = call("run", "rag_diagnosis", "--data", "rows.jsonl", "--out", "kept")
     assert code == 0
-    assert "Answerable questions: 8 of 8 passed" in stdout
-    assert "Unanswerable questions: of 2 1 refused rightly, 1 without a diagnosis" in stdout
+    assert "Answerable questions (8): 8 passed" in stdout
+    assert "Unanswerable questions (2): 1 refused rightly, 1 without a diagnosis" in stdout
     assert "correct refusal (1): u0" in stdout
     assert "unknown (1): u1" in stdout
     assert "count as 0" not in stderr

@@ -127,9 +127,13 @@ def _print_answerability(run: EvaluationRun) -> None:
             "without a diagnosis": labels["unknown"],
         }
         screen.print()
-        print_text(screen, f"Answerable questions{of}: {passed.get('passed', 0)} of {answerable['questions']} passed")
+        print_text(screen, f"Answerable questions{of} ({answerable['questions']}): {passed.get('passed', 0)} passed")
         counts = ", ".join(f"{count} {what}" for what, count in told.items() if count) or "none with a diagnosis"
-        print_text(screen, f"Unanswerable questions{of}: of {unanswerable['questions']} {counts}")
+        print_text(screen, f"Unanswerable questions{of} ({unanswerable['questions']}): {counts}")
+    if not answerable["labels"] and not run.manifest["unanswerable"]:
+        untold = "nothing says which of them were refused; RAGFailureClassifier does"
+        screen.print()
+        print_text(screen, f"Unanswerable questions ({unanswerable['questions']}): {untold}")
 
 
 def _print_reasons(run: EvaluationRun) -> None:

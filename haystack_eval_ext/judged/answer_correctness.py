@@ -49,10 +49,11 @@ class AnswerCorrectnessEvaluator(JudgedEvaluator):
         factual = (1 + beta^2) * P * R / (beta^2 * P + R), or 0 if P and R are 0
         score = (weights[0] * factual + weights[1] * max(0, cosine)) / (weights[0] + weights[1])
 
-    P counts sentences of the answer and R those of the reference, so that neither is distorted by how the other text is
-    split. Of several references the best one counts. An answer without a sentence scores 0 against a reference, and no
-    call is made. Without a reference that has a sentence the score is undefined, whatever the answer; so is an
-    embedding of zeros. A refusal is a sentence that the reference does not support.
+    P counts sentences of the answer and R those of the reference, so that neither is distorted by how the other text
+    is split. Of several references the best one counts. An answer without a sentence scores 0 against a reference, and
+    no call is made. A row without a reference is "not_run" and out of the mean. Where no reference has a sentence
+    ("..."), the score is undefined, whatever the answer; so is an embedding of zeros. A refusal is a sentence that the
+    reference does not support.
 
     Calls per row: one to the judge for each different reference. With ``weights[1]`` above 0 the texts of all rows,
     each different one once, are embedded after that: by one call of a document embedder, which asks in batches itself,
@@ -129,7 +130,8 @@ class AnswerCorrectnessEvaluator(JudgedEvaluator):
         :param instructions: The judge's task in place of the prompt's own.
         :param language: Language of the prompts, "en" or "ja".
         :param policy: How to ask: limits, retries, cache, votes, budget. None: the defaults of JudgePolicy.
-        :param on_undefined: What a row without a reference counts as: "zero", "nan" (left out of the mean) or "raise".
+        :param on_undefined: What an undefined row counts as: "zero", "nan" (left out of the mean) or "raise". One
+            without a reference is left out, whatever is set here.
         :raises ValueError: If a value is not one of those that are possible, or the embedder is missing.
         :raises TypeError: If something is of the wrong type.
         """

@@ -29,9 +29,9 @@ class ContextPrecisionEvaluator(JudgedEvaluator):
         sum over k of (v_1 + ... + v_k) / k * v_k, divided by v_1 + ... + v_n
 
     It is exactly 1 if no useless context stands before a useful one, 1/3 if only the third of three is of use, and 0 if
-    none is. With several references, a context is of use if it helps to arrive at one of them. Without a reference the
-    score is undefined. Without contexts it is 0, and no call is made. Contexts without text are left out before ranks
-    are counted.
+    none is. With several references, a context is of use if it helps to arrive at one of them. A row without a
+    reference is "not_run" and out of the mean. Without contexts the score is 0, and no call is made. Contexts without
+    text are left out before ranks are counted.
 
     ``against="answer"`` needs no reference: it takes the socket predicted_answers instead, and asks whether a context
     was of use to arrive at the answer (Ragas: ContextPrecisionWithoutReference, or context utilization).
@@ -89,8 +89,8 @@ class ContextPrecisionEvaluator(JudgedEvaluator):
         :param instructions: The judge's task in place of the prompt's own.
         :param language: Language of the prompts, "en" or "ja".
         :param policy: How to ask: limits, retries, cache, votes, budget. None: the defaults of JudgePolicy.
-        :param on_undefined: What a row without a reference (or answer) counts as: "zero", "nan" (left out of the mean)
-            or "raise".
+        :param on_undefined: What a row without an answer counts as, with ``against="answer"``: "zero", "nan" (left out
+            of the mean) or "raise". One without a reference is left out, whatever is set here.
         :raises ValueError: If a value is not one of those that are possible.
         :raises TypeError: If something is of the wrong type.
         """

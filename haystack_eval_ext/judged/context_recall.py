@@ -23,8 +23,8 @@ class ContextRecallEvaluator(JudgedEvaluator):
 
     The score is the number of the reference's sentences that the judge attributes to the contexts, divided by the
     number of its sentences. Of several references the best one counts: if one of them could not be judged, the row
-    failed, unless another one has 1. Without a reference that has a sentence the score is undefined. Without contexts
-    it is 0, and no call is made.
+    failed, unless another one has 1. A row without a reference is "not_run" and out of the mean; where no reference has
+    a sentence ("..."), the score is undefined. Without contexts it is 0, and no call is made.
 
     Calls per row: one for each different reference.
 
@@ -78,7 +78,8 @@ class ContextRecallEvaluator(JudgedEvaluator):
         :param instructions: The judge's task in place of the prompt's own.
         :param language: Language of the prompts, "en" or "ja".
         :param policy: How to ask: limits, retries, cache, votes, budget. None: the defaults of JudgePolicy.
-        :param on_undefined: What a row without a reference counts as: "zero", "nan" (left out of the mean) or "raise".
+        :param on_undefined: What a row counts as whose references have no sentence: "zero", "nan" (left out of the
+            mean) or "raise". One without a reference is left out, whatever is set here.
         :raises ValueError: If a value is not one of those that are possible.
         :raises TypeError: If something is of the wrong type.
         """

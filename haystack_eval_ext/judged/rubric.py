@@ -113,7 +113,8 @@ class RubricEvaluator(JudgedEvaluator):
         :param instructions: The judge's task in place of the prompt's own; criteria and rubric are added to it.
         :param language: Language of the prompts, "en" or "ja".
         :param policy: How to ask: limits, retries, cache, votes, budget. None: the defaults of JudgePolicy.
-        :param on_undefined: What a row without text counts as: "zero", "nan" (left out of the mean) or "raise".
+        :param on_undefined: What a row without text counts as: "zero", "nan" (left out of the mean) or "raise". One
+            without a reference, where the judge is shown references, is left out, whatever is set here.
         :raises ValueError: If a value is not one of those that are possible, or the rubric does not fit the scale.
         :raises TypeError: If something is of the wrong type.
         """
