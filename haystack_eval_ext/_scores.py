@@ -94,6 +94,15 @@ def rows_of_a_run(names: Sequence[str]) -> Iterator[None]:
         _ROW_NAMES.reset(token)
 
 
+def in_a_run() -> bool:
+    """
+    Tell whether a run collects what components have to say.
+
+    :returns: True inside :func:`rows_of_a_run`.
+    """
+    return _ROW_NAMES.get() is not None
+
+
 def list_rows(rows: npt.NDArray[np.intp] | Sequence[int], names: Sequence[str] | None = None) -> str:
     """
     Name rows in a message, the first ten of them.
@@ -222,7 +231,7 @@ def report_rows(
         )
         raise UndefinedScore(msg)
     found = tell_rows(total, on_undefined, undefined=undefined, failed=failed, not_run=not_run, names=names)
-    if found and _ROW_NAMES.get() is None:
+    if found and not in_a_run():
         logger.warning("{metric}: {found}", metric=metric, found=found)
 
 

@@ -190,7 +190,7 @@ def test_run_with_measures_alone(arguments: list[str]) -> None:
     }
     assert "Unanswerable rows, left out of the retrieval means (1): q3" in stdout
     assert "Relevant documents in no ranking of the run (1): gone" in stdout
-    assert stderr.startswith("Warning: DocumentRankingEvaluator: ")
+    assert stderr.startswith("Warning: ranking: no ranking of this run contains 1 of")
     assert "never_retrieved" in stderr
     assert "SECRET" not in stdout + stderr
 

@@ -200,7 +200,7 @@ DIFFERENCES: dict[str, Difference] = {
         output_names,
         columns=PER_EVALUATOR,
         stock=["score, individual_scores"] * 5,
-        ours=["score, individual_scores, statuses, errors"] * 5,
+        ours=["score, individual_scores, statuses, errors, warnings"] * 5,
     ),
     "A bare empty list from a retriever": Difference(
         scores([[A]], []),

@@ -11,11 +11,12 @@ from haystack import Document, component, logging
 
 from haystack_eval_ext._parameters import PlainParameters, is_number
 from haystack_eval_ext._rows import document_rows, with_checked_documents
-from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, report_rows
+from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, in_a_run, report_rows
 from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext.retrieval._judging import Duplicates, Judging, Matching, Reach, match_keys, never_retrieved
 from haystack_eval_ext.retrieval._keys import Keys
 from haystack_eval_ext.retrieval._labels import LabelReader
+from haystack_eval_ext.retrieval._mismatch import find_mismatch
 from haystack_eval_ext.retrieval._names import parse_measures
 from haystack_eval_ext.retrieval._ranking import JudgedRanking
 from haystack_eval_ext.retrieval.measures import MEASURES, Measure, evaluate
@@ -29,10 +30,15 @@ DocumentRows = list[list[Document]] | list[Document]
 
 
 class BatchScores(NamedTuple):
-    """The scores of a batch, measure by measure, and the labels that no ranking contains; None: not looked for."""
+    """
+    The scores of a batch, measure by measure, and what to know of it.
+
+    ``never_retrieved`` has the labels that no ranking contains; None: not looked for.
+    """
 
     scores: dict[str, RowScores]
     never_retrieved: list[Any] | None
+    warnings: list[str]
 
 
 @dataclass(eq=False)
@@ -129,25 +135,35 @@ class RetrievalEvaluation:
             rows,
         )
         scores = self.score(ranking)
+        told = "" if len(ranking.judged.query) else with_checked_documents(self._mismatch, rows)
         if find_never_retrieved is None:
             find_never_retrieved = ranking.n_queries > 1 and ranking.retrieved.sum() <= _QUICKLY_SEARCHED
-        if not find_never_retrieved or self.judging.matching != "exact":
-            return BatchScores(scores, None)
-        missing: list[Any] = with_checked_documents(
-            lambda truths, retrieved: never_retrieved(
-                truths, retrieved, ranking, self.judging, self.relevance_threshold
-            ),
-            rows,
-        )
-        if missing:
-            logger.warning(
-                "{evaluator}: no ranking of this run contains {n} of the relevant documents. Check that both sides "
-                "mean the same by {field}; the output 'never_retrieved' lists them.",
-                evaluator=self.name,
-                n=len(missing),
-                field=self.judging.document_comparison_field,
+        missing: list[Any] | None = None
+        if find_never_retrieved and self.judging.matching == "exact":
+            missing = with_checked_documents(
+                lambda truths, retrieved: never_retrieved(
+                    truths, retrieved, ranking, self.judging, self.relevance_threshold
+                ),
+                rows,
             )
-        return BatchScores(scores, missing)
+            if missing and not told:
+                told = (
+                    f"no ranking of this run contains {len(missing)} of the relevant documents. Check that both sides "
+                    f"mean the same by {self.judging.document_comparison_field}; the output 'never_retrieved' lists "
+                    "them."
+                )
+        if told and not in_a_run():
+            logger.warning("{evaluator}: {found}", evaluator=self.name, found=told)
+        return BatchScores(scores, missing, [told] if told else [])
+
+    def _mismatch(self, truths: list[list[Document]], retrieved: list[list[Document]]) -> str:
+        """What to tell where not one label occurs among the documents, whatever their question."""
+        if self.judging.matching == "overlap":
+            return ""
+        labels = [label for row in truths for label in row]
+        documents = [document for row in retrieved for document in row]
+        found = find_mismatch(labels, documents, self.judging.document_comparison_field, "retrieved documents")
+        return found.told if found else ""
 
     def score(self, ranking: JudgedRanking) -> dict[str, RowScores]:
         """
@@ -302,7 +318,13 @@ class RetrievalEvaluator(PlainParameters):
         """The measure of this component, from its parameters."""
         raise NotImplementedError
 
-    @component.output_types(score=float, individual_scores=list[float], statuses=list[str], errors=list[str | None])
+    @component.output_types(
+        score=float,
+        individual_scores=list[float],
+        statuses=list[str],
+        errors=list[str | None],
+        warnings=list[str],
+    )
     def run(self, ground_truth_documents: DocumentRows, retrieved_documents: DocumentRows) -> dict[str, Any]:
         """
         Score the retrieved documents of each question.
@@ -315,13 +337,13 @@ class RetrievalEvaluator(PlainParameters):
             - `score`: the mean of the individual scores;
             - `individual_scores`: a float for each question, in the order given;
             - `statuses`: "scored" or "undefined" for each question;
-            - `errors`: why a question has no score of its own, else None.
+            - `errors`: why a question has no score of its own, else None;
+            - `warnings`: what to know of the whole batch: labels that cannot match.
         :raises ValueError: If there are no rows, the inputs differ in length, a grade is not finite, or no document
             of a side has the compared field.
         :raises TypeError: If something is not a Document, or a grade is not a number; the message names input and row.
         :raises UndefinedScore: If a question has no relevant documents and ``on_undefined`` is "raise".
         """
-        (scores,) = (
-            self._rules().run(ground_truth_documents, retrieved_documents, find_never_retrieved=False).scores.values()
-        )
-        return scores._asdict()
+        found = self._rules().run(ground_truth_documents, retrieved_documents, find_never_retrieved=False)
+        (scores,) = found.scores.values()
+        return {**scores._asdict(), "warnings": found.warnings}

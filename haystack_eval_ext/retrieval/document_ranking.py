@@ -112,6 +112,7 @@ class DocumentRankingEvaluator(PlainParameters):
         scores_by_row=dict[str, list[float]],
         results=dict[str, dict[str, Any]],
         never_retrieved=list[Any] | None,
+        warnings=list[str],
     )
     def run(self, ground_truth_documents: DocumentRows, retrieved_documents: DocumentRows) -> dict[str, Any]:
         """
@@ -128,13 +129,14 @@ class DocumentRankingEvaluator(PlainParameters):
             - `results`: score, individual scores, statuses and errors of each measure, as `EvaluationRunResult` takes
               them;
             - `never_retrieved`: the compared fields of the relevant documents that no ranking of the batch contains;
-              None if they were not looked for.
+              None if they were not looked for;
+            - `warnings`: what to know of the whole batch: labels that cannot match, or that no ranking contains.
         :raises ValueError: If there are no rows, the inputs differ in length, a grade is not finite, or no document
             of a side has the compared field.
         :raises TypeError: If something is not a Document, or a grade is not a number; the message names input and row.
         :raises UndefinedScore: If a question has no relevant documents and ``on_undefined`` is "raise".
         """
-        scores, missing = self._rules().run(
+        scores, missing, warnings = self._rules().run(
             ground_truth_documents, retrieved_documents, find_never_retrieved=self.find_never_retrieved
         )
         results = {measure: rows._asdict() for measure, rows in scores.items()}
@@ -144,4 +146,5 @@ class DocumentRankingEvaluator(PlainParameters):
             "scores_by_row": {measure: rows.individual_scores for measure, rows in scores.items()},
             "results": results,
             "never_retrieved": missing,
+            "warnings": warnings,
         }

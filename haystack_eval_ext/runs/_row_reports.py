@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run says about rows without a score: what it really did with them, by their ids."""
+"""What a run says about its rows: of all together, and of those without a score what it did with them, by id."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._scores import NO_REFERENCE, tell_rows
 
@@ -14,6 +14,21 @@ if TYPE_CHECKING:
     from haystack_eval_ext._scores import OnUndefined, RowScores
 
 _UNTOLD = "no reason given"
+
+
+def batch_reports(outputs: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """
+    Say what components have to say of all rows together, such as that no label can match.
+
+    :param outputs: Their outputs.
+    :returns: One message for all components that say the same.
+    """
+    said: dict[str, list[str]] = {}
+    for component, output in outputs.items():
+        given = output.get("warnings")
+        for told in given if isinstance(given, list) else []:
+            said.setdefault(str(told), []).append(component)
+    return _together(said)
 
 
 def row_reports(
@@ -38,6 +53,10 @@ def row_reports(
         told = _told(metrics, counted[component], unreferenced[component], ids, policies[component])
         if told:
             said.setdefault(told, []).append(component)
+    return _together(said)
+
+
+def _together(said: Mapping[str, list[str]]) -> list[str]:
     return [f"{', '.join(components)}: {told}" for told, components in said.items()]
 
 

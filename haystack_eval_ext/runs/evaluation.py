@@ -29,7 +29,7 @@ from haystack_eval_ext.runs._feeding import (
 )
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
 from haystack_eval_ext.runs._outputs import METRIC_OUTPUTS, check_rows, diagnosis_of, errors_of, metrics_of, placed
-from haystack_eval_ext.runs._row_reports import row_reports
+from haystack_eval_ext.runs._row_reports import batch_reports, row_reports
 from haystack_eval_ext.runs._scored import NO_OUTPUT
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.records import OUTPUTS, RUN_STATUS
@@ -115,7 +115,8 @@ class Evaluation:
     :param usage: By component that asks a judge what it spent.
     :param errors: By metric and row id why a row could not be judged.
     :param diagnoses: By component that names failed stages the label and reason of each row, and the table of stages.
-    :param warnings: What the components say of rows without a score, by id, and what became of these rows.
+    :param warnings: What the components say of the whole batch, and of rows without a score, by id, with what became of
+        these rows.
     """
 
     ids: list[str]
@@ -229,7 +230,7 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
         name: [row for row, column in lacking[name].items() if column == _REFERENCE] for name in metric_components
     }
     told = {name: counted[name] if name in ours else [] for name in reported}
-    warnings = row_reports(reported, told, unreferenced, ids, policies)
+    warnings = [*batch_reports(outputs), *row_reports(reported, told, unreferenced, ids, policies)]
     for message in warnings:
         _logger.warning("%s", message)
     return Evaluation(

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Labels and retrieved documents that mean different things: then no ranking, however good, can score above 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from haystack_eval_ext.retrieval._keys import has_key, make_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from haystack import Document
+
+_SHOWN = 3
+_LONGEST = 40
+# Of the labels, so that a field is named as the one that was meant.
+_MOST = 0.5
+
+
+class Fitting(NamedTuple):
+    """
+    A field by which labels and documents do match.
+
+    :param label_field: Where the key stands in a label.
+    :param field: Where it stands in a retrieved document.
+    :param matched: How many labels are found by it.
+    """
+
+    label_field: str
+    field: str
+    matched: int
+
+
+class Mismatch(NamedTuple):
+    """
+    Labels of which not one occurs among the documents.
+
+    :param labels: How many different keys the labels have.
+    :param told: What to tell the user: names and keys, no texts.
+    :param fitting: The field that was probably meant, if there is one.
+    """
+
+    labels: int
+    told: str
+    fitting: Fitting | None
+
+
+def find_mismatch(
+    labels: Iterable[Document], documents: Sequence[Document], field: str | list[str], where: str
+) -> Mismatch | None:
+    """
+    Look for keys that occur on both sides.
+
+    :param labels: All labels that could be found, of all questions.
+    :param documents: All documents among which they could be.
+    :param field: What is compared: a field, or a list of fields.
+    :param where: What the documents are, for the message: "retrieved documents".
+    :returns: What to tell if there is none; None if there is one, or a side has no key.
+    """
+    key = make_keys(field).of
+    wanted: dict[Any, Document] = {}
+    for label in labels:
+        name = key(label)
+        if has_key(name):
+            wanted.setdefault(name, label)
+    present = dict.fromkeys(name for name in map(key, documents) if has_key(name))
+    if not wanted or not present or not wanted.keys().isdisjoint(present):
+        return None
+    fitting = _fitting(list(wanted.values()), documents, field)
+    told = (
+        f"None of {len(wanted)} label key{'s' if len(wanted) != 1 else ''} ({_named(field)}) occurs among the "
+        f"{len(documents)} {where}, so that no label can be found.{_examples(wanted, present, field)}"
+    )
+    if fitting is None:
+        told += " Check that both sides mean the same by it."
+    elif fitting.label_field == fitting.field:
+        told += (
+            f" {fitting.field} matches {fitting.matched} of {len(wanted)}: set document_comparison_field to it, in a "
+            f"command --key-field {fitting.field}."
+        )
+    else:
+        told += (
+            f" {fitting.field} of the documents matches {fitting.matched} of {len(wanted)} labels by their "
+            f"{fitting.label_field}: give the key of the labels as {fitting.field} and compare that, in a command "
+            f"--key-field {fitting.field}."
+        )
+    return Mismatch(len(wanted), told, fitting)
+
+
+def _named(field: str | list[str]) -> str:
+    return field if isinstance(field, str) else " + ".join(field)
+
+
+def _examples(wanted: Iterable[Any], present: Iterable[Any], field: str | list[str]) -> str:
+    """Keys of both sides; texts stay out of messages."""
+    if "content" in ([field] if isinstance(field, str) else field):
+        return ""
+    sides = (("Labels", wanted), ("Documents", present))
+    return "".join(f" {side}: {', '.join(map(_shown, list(keys)[:_SHOWN]))}." for side, keys in sides)
+
+
+def _shown(key: Any) -> str:
+    text = repr(key)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def _fitting(labels: list[Document], documents: Sequence[Document], field: str | list[str]) -> Fitting | None:
+    """The pair of fields that matches most labels, and at least half of them."""
+    by_field = {name: _values(documents, name) for name in _fields(documents)}
+    best: Fitting | None = None
+    for label_field in _fields(labels):
+        keys = _readable(labels, label_field)
+        for name, values in by_field.items():
+            if label_field == name == field or not _tells_apart(keys, labels, same=label_field == name):
+                continue
+            matched = sum(key in values for key in keys)
+            if matched >= _MOST * len(labels) and (best is None or matched > best.matched):
+                best = Fitting(label_field, name, matched)
+    return best
+
+
+def _tells_apart(keys: list[Any], labels: list[Document], *, same: bool) -> bool:
+    """Whether a field of both sides names documents: a language or a source that many share does not."""
+    return not same or len(set(keys)) >= max(2, _MOST * len(labels))
+
+
+def _fields(documents: Iterable[Document]) -> list[str]:
+    names = dict.fromkeys(name for document in documents for name in document.meta if isinstance(name, str))
+    return ["id", "content", *(f"meta.{name}" for name in names)]
+
+
+def _readable(documents: Iterable[Document], field: str) -> list[Any]:
+    of: Callable[[Document], Any] = make_keys(field).of
+    return [key for key in map(of, documents) if has_key(key)]
+
+
+def _values(documents: Iterable[Document], field: str) -> set[Any]:
+    return set(_readable(documents, field))
