@@ -68,7 +68,7 @@ def test_beir_documents_and_rows(tmp_path: Path) -> None:
         ({"corpus.jsonl": '{"_id": "a", "text": "", "metadata": "SECRET"}'}, "column 'metadata': .*expected dict"),
         ({"queries.jsonl": '{"_id": true, "text": "SECRET"}'}, ":1: column '_id'"),
         ({"queries.jsonl": '["SECRET"]'}, ":1: a list, expected a JSON object"),
-        ({"qrels/test.tsv": "q2\t2\t2\n"}, "test.tsv:1: 3 columns, expected 4 .*or the header query-id"),
+        ({"qrels/test.tsv": "q2\t2\n"}, "test.tsv:1: 2 columns, expected 4 .*or the header query-id"),
     ],
 )
 def test_broken_beir_folders(tmp_path: Path, changed: dict[str, str], expected: str) -> None:

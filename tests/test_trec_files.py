@@ -3,6 +3,7 @@
 """TREC files against pytrec_eval's and ir_measures' readers, and every way in which they can be broken."""
 
 import gzip
+import math
 import pickle
 import random
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from haystack_eval_ext.runs.run import load_run
 from haystack_eval_ext.runs.trec import (
     Qrels,
     Run,
@@ -21,6 +23,7 @@ from haystack_eval_ext.runs.trec import (
     read_qrels,
     read_run,
 )
+from haystack_eval_ext.runs.trec_runs import evaluate_trec
 
 QUERIES = [f"q{number}" for number in range(40)] + ["質問1", "10", "9"]
 DOCUMENTS = ["d1", "d10", "D1", "é", "z", "文書", "文書2", "a\u00a0b", "\U0001f600", "x\u3000y"]
@@ -145,6 +148,9 @@ BROKEN_QRELS = {
     "blank": (" \n\n", "empty"),
     "three columns": ("q 0 d 1\nq 0 d\n", ":2: 3 columns, expected 4"),
     "five columns": ("q 0 d 1 x\n", ":1: 5 columns"),
+    "three columns without grades": ("q 0 d\nr 0 e\n", ":1: 3 columns, expected 4"),
+    "three columns, grade a word": ("q d yes\n", ":1: column 'grade'"),
+    "comments alone": ("# one\n#two\n", "no row"),
     "blank line inside": ("q 0 d 1\n\nq 0 e 1\n", ":2: a blank line"),
     "grade is a word": ("q 0 d yes\n", ":1: column 'grade': not a finite decimal number"),
     "nan": ("q 0 d nan\n", ":1: column 'grade'"),
@@ -165,13 +171,16 @@ BROKEN_QRELS = {
 BROKEN_RUNS = {
     "empty": ("", "empty"),
     "no tag": ("q Q0 d 1 0.5\n", ":1: 5 columns, expected 6"),
-    "tag of two words": ("q Q0 d 1 0.5 a b\n", ":1: 7 columns"),
     "score is a word": ("q Q0 d 1 high t\n", ":1: column 'score'"),
     "nan": ("q Q0 d 1 1 t\nq Q0 e 2 nan t\n", ":2: column 'score'"),
-    "infinite": ("q Q0 d 1 inf t\n", ":1: column 'score'"),
+    "almost infinite": ("q Q0 d 1 infin t\n", ":1: column 'score'"),
+    "three columns with scores": ("q d 0.5\nq e 0.25\n", "the third is no rank that counts from 1 for each query"),
+    "three columns, a rank twice": ("q d 1\nq e 1\n", "the third is no rank that counts from 1"),
+    "three columns, no first rank": ("q d 1\nr e 2\n", "the third is no rank that counts from 1"),
+    "three columns of six": ("q Q0 d 1 2 t\nq e 2\n", ":2: 3 columns, expected 6"),
+    "comments alone": ("# one\n#two\n", "no row"),
     "comma": ("q Q0 d 1 0,5 t\n", ":1: column 'score'"),
     "duplicate": ("q Q0 d 1 2 t\nr Q0 d 1 2 t\nq Q0 d 2 1 t\n", ":3: document 'd' a second time for query 'q'"),
-    "blank line inside": ("q Q0 d 1 2 t\n\t\nq Q0 e 1 2 t\n", ":2: a blank line"),
     "not UTF-8": (b"\xff\xfeq\x00", ":1: byte 1 of the line is not UTF-8"),
 }
 
@@ -225,8 +234,12 @@ ids = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6).filter(lambd
 scores = st.floats(allow_nan=False, allow_infinity=False)
 
 
+# A line that begins with # is a comment.
+queries = ids.filter(lambda text: not text.startswith("#"))
+
+
 @settings(derandomize=True, deadline=None)
-@given(st.dictionaries(ids, st.dictionaries(ids, scores, min_size=1, max_size=6), min_size=1, max_size=4))
+@given(st.dictionaries(queries, st.dictionaries(ids, scores, min_size=1, max_size=6), min_size=1, max_size=4))
 def test_any_run_is_read_and_ranked(tmp_path_factory: pytest.TempPathFactory, run: dict[str, dict[str, float]]) -> None:
     file = store(tmp_path_factory.mktemp("runs") / "run.txt", run_lines(run, " ", "\n"))
     assert read_run(file) == {
@@ -239,9 +252,31 @@ grades = st.integers(-5, 5) | scores
 
 
 @settings(derandomize=True, deadline=None)
-@given(st.dictionaries(ids, st.dictionaries(ids, grades, min_size=1, max_size=6), min_size=1, max_size=4))
+@given(st.dictionaries(queries, st.dictionaries(ids, grades, min_size=1, max_size=6), min_size=1, max_size=4))
 def test_any_qrels_are_read(tmp_path_factory: pytest.TempPathFactory, qrels: Qrels) -> None:
     assert read_qrels(store(tmp_path_factory.mktemp("qrels") / "q.txt", qrels_lines(qrels, "\t", "\n"))) == qrels
+
+
+def test_files_as_trec_eval_takes_them(tmp_path: Path) -> None:
+    qrels = store(tmp_path / "qrels", "# labels\nq 0 d 1\n#q 0 e 1\nr 0 d 0\n")
+    assert read_qrels(qrels) == {"q": {"d": 1}, "r": {"d": 0}}
+    lines = "# run\nq Q0 d 1 0.5 STANDARD more junk at\n\n \t\nq Q0 e 1 inf t\n#x\nq Q0 f 1 -Infinity t\n"
+    lines += "r Q0 d 1 +INF t\n"
+    read = read_run(store(tmp_path / "run", lines))
+    assert read == {"q": [("e", math.inf), ("d", 0.5), ("f", -math.inf)], "r": [("d", math.inf)]}
+    run = evaluate_trec(qrels, tmp_path / "run", ["RR"], out=tmp_path / "out")
+    assert load_run(tmp_path / "out").scores == run.scores == {"ranking.RR": 0.25}
+
+
+def test_three_columns_are_read_with_a_note(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    run = read_run(store(tmp_path / "run.tsv", "q\td7\t2\nq\td8\t1\nr\td7\t1\nq\td9\t10\n"))
+    assert {query: [document for document, _ in found] for query, found in run.items()} == {
+        "q": ["d8", "d7", "d9"],
+        "r": ["d7"],
+    }
+    assert read_qrels(store(tmp_path / "qrels.tsv", "q\td7\t1\nq\t0\t0\n")) == {"q": {"d7": 1, "0": 0}}
+    assert "run.tsv has three columns, as MS MARCO's runs: read as query, document and rank." in caplog.text
+    assert "qrels.tsv has three columns: read as query, document and grade." in caplog.text
 
 
 LABELS: Qrels = {"q2": {"a": 1, "b": 0}, "q1": {"c": 2}}

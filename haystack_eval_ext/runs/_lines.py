@@ -159,12 +159,13 @@ def read_text(path: FilePath, problems: Problems) -> str:
         return data.decode("utf-8", errors="surrogateescape")
 
 
-def numbered_lines(text: str, problems: Problems) -> Iterator[tuple[int, str]]:
+def numbered_lines(text: str, problems: Problems, *, blank: bool = False) -> Iterator[tuple[int, str]]:
     r"""
     Split a text at `\n` or `\r\n`; blank lines may only end it.
 
     :param text: The text of a file.
     :param problems: Takes blank lines before the last row.
+    :param blank: Whether they are skipped instead.
     :returns: Line numbers from 1 and lines without their ends.
     """
     lines = text.split("\n")
@@ -173,7 +174,7 @@ def numbered_lines(text: str, problems: Problems) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines, start=1):
         if line.strip(WHITE_SPACE):
             yield number, line.removesuffix("\r")
-        else:
+        elif not blank:
             problems.add("a blank line between rows, expected a row; remove the line", number)
 
 

@@ -3,6 +3,7 @@
 """TREC qrels and run files and BEIR folders, read as trec_eval ranks them; needs the standard library alone."""
 
 import csv
+import logging
 import math
 import os
 import re
@@ -22,11 +23,17 @@ from haystack_eval_ext.runs._lines import (
     read_text,
 )
 
+_logger = logging.getLogger(__name__)
+
 Qrels = dict[str, dict[str, int | float]]
 Run = dict[str, list[tuple[str, float]]]
 
 _BEIR_HEADER = ["query-id", "corpus-id", "score"]
-_RUN_COLUMNS = 6
+_QRELS_COLUMNS, _RUN_COLUMNS = 4, 6
+_MARCO_COLUMNS = 3  # of MS MARCO: query document rank, or query document grade
+_COMMENT = "#"
+_INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
+_ITERATIONS = frozenset(("0", "Q0", "q0"))
 _CELLS = re.compile(f"[^{WHITE_SPACE}]+")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 # float() alone would take "1_000", "infinity" and digits of other scripts.
@@ -79,7 +86,8 @@ def read_qrels(path: FilePath) -> Qrels:
     """
     Read labels: four TREC columns, or BEIR's three below the header `query-id corpus-id score`.
 
-    Grades keep their value: 2 is an int, 0.9 stays 0.9. The same line twice counts once.
+    Grades keep their value: 2 is an int, 0.9 stays 0.9. The same line twice counts once. Lines that begin with # are
+    comments. A file whose lines all have three columns is read as query, document and grade, with a note.
 
     ```python
     from pathlib import Path
@@ -108,7 +116,9 @@ def read_run(path: FilePath) -> Run:
     Read rankings: six TREC columns (query, Q0, document, rank, score, tag).
 
     As in trec_eval, the score alone ranks: descending as a double, ties by document id descending (UTF-8 bytes). The
-    rank column is ignored.
+    rank column is ignored, and so are lines that begin with #, blank lines, and what stands behind the tag. A score may
+    be inf. A file whose lines all have three columns, as MS MARCO's have, is read as query, document and rank, with a
+    note.
 
     ```python
     from pathlib import Path
@@ -124,19 +134,21 @@ def read_run(path: FilePath) -> Run:
 
     :param path: The file, UTF-8; a name that ends in `.gz` is read through gzip.
     :returns: Ranked (document, score) pairs by query, queries in the order of the file.
-    :raises TrecFileError: If lines are broken, scores not finite, or a document comes twice for a query.
+    :raises TrecFileError: If lines are broken, scores no numbers, or a document comes twice for a query.
     """
     problems = Problems(path)
     scores: dict[str, dict[str, float]] = {}
-    for line, text in numbered_lines(read_text(path, problems), problems):
-        cells = _CELLS.findall(text)
-        if len(cells) != _RUN_COLUMNS:
+    rows = _trec_rows(read_text(path, problems), problems, blank=True)
+    if _marco(rows):
+        rows = _marco_run(path, rows, problems)
+    for line, cells in rows:
+        if len(cells) < _RUN_COLUMNS:
             problems.add(f"{len(cells)} columns, expected {_RUN_COLUMNS} (query Q0 document rank score tag)", line)
             continue
-        query, _, document, _, written, _ = cells
-        score = _finite_number(written)
+        query, _, document, _, written = cells[: _RUN_COLUMNS - 1]
+        score = _score(written)
         if score is None:
-            problems.add("not a finite decimal number, expected one", line, "score")
+            problems.add("not a decimal number, expected one", line, "score")
         elif document in (of_query := scores.setdefault(query, {})):
             problems.add(f"document {document!r} a second time for query {query!r}, expected once", line)
         else:
@@ -258,6 +270,45 @@ def _trec_order(ranked: tuple[str, float]) -> tuple[float, str]:
     return ranked[1], ranked[0]
 
 
+def _trec_rows(text: str, problems: Problems, *, blank: bool = False) -> list[tuple[int, list[str]]]:
+    lines = numbered_lines(text, problems, blank=blank)
+    rows = [(number, _CELLS.findall(line)) for number, line in lines if not line.startswith(_COMMENT)]
+    if not rows and not problems.texts():
+        problems.add("no row, expected at least one")
+    return rows
+
+
+def _marco(rows: Sequence[tuple[int, list[str]]]) -> bool:
+    return bool(rows) and all(len(cells) == _MARCO_COLUMNS for _, cells in rows)
+
+
+def _marco_run(path: FilePath, rows: list[tuple[int, list[str]]], problems: Problems) -> list[tuple[int, list[str]]]:
+    """In six columns: ranks count from 1, each once for a query, or they are none."""
+    ranks: dict[str, set[str]] = {}
+    for _, (query, _, rank) in rows:
+        ranks.setdefault(query, set()).add(rank)
+    whole = all(_INTEGER.fullmatch(rank) and int(rank) > 0 for of_query in ranks.values() for rank in of_query)
+    if (
+        not whole
+        or not all("1" in of_query for of_query in ranks.values())
+        or sum(map(len, ranks.values())) < len(rows)
+    ):
+        problems.add(
+            "3 columns, and the third is no rank that counts from 1 for each query; expected query, document and rank, "
+            f"or {_RUN_COLUMNS} columns (query Q0 document rank score tag)"
+        )
+        return []
+    _logger.warning("%s has three columns, as MS MARCO's runs: read as query, document and rank.", os.fspath(path))
+    return [(line, [query, "Q0", document, rank, f"-{rank}", "-"]) for line, (query, document, rank) in rows]
+
+
+def _score(written: str) -> float | None:
+    if match := _INFINITE.fullmatch(written):
+        return -math.inf if match[1] == "-" else math.inf
+    number = _finite_number(written)
+    return None if number is None else float(number)
+
+
 def _finite_number(written: str) -> int | float | None:
     if _NUMBER.fullmatch(written) is None or math.isinf(value := float(written)):
         return None
@@ -266,14 +317,18 @@ def _finite_number(written: str) -> int | float | None:
 
 def _parse_qrels(path: FilePath, problems: Problems) -> Qrels:
     qrels: Qrels = {}
-    beir: bool | None = None
-    for line, text in numbered_lines(read_text(path, problems), problems):
-        if beir is None:
-            beir = [cell.lower() for cell in _CELLS.findall(text)] == _BEIR_HEADER
-            if beir:
-                continue
-        cells = _tsv_cells(text) if beir else _CELLS.findall(text)
-        if len(cells) != (3 if beir else 4) or not all(cells):
+    text = read_text(path, problems)
+    beir = [cell.lower() for cell in _CELLS.findall(text.partition("\n")[0])] == _BEIR_HEADER
+    if beir:
+        rows = [(line, _tsv_cells(row)) for line, row in numbered_lines(text, problems)][1:]
+    else:
+        rows = _trec_rows(text, problems)
+    # Where each document is 0, it is the iteration, and the grade is missing.
+    marco = not beir and _marco(rows) and not all(cells[1] in _ITERATIONS for _, cells in rows)
+    if marco:
+        _logger.warning("%s has three columns: read as query, document and grade.", os.fspath(path))
+    for line, cells in rows:
+        if len(cells) != (_MARCO_COLUMNS if beir or marco else _QRELS_COLUMNS) or not all(cells):
             expected = "3, tab-separated and filled" if beir else "4 (query iteration document grade)"
             hint = "" if beir else ", or the header query-id corpus-id score on line 1"
             problems.add(f"{len(cells)} columns, expected {expected}{hint}", line)
