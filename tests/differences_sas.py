@@ -131,6 +131,6 @@ SAS_DIFFERENCES: dict[str, Difference] = {
         ],
         columns=["score", "outputs"],
         stock=["float64", "individual_scores, score"],
-        ours=["float", "individual_scores, score, statuses"],
+        ours=["float", "errors, individual_scores, score, statuses"],
     ),
 }

@@ -52,10 +52,10 @@ def test_every_answer_has_a_score_in_range(metric: str, accepted_only: bool) -> 
     outputs = script.METRICS[metric]().run(references, [row.answer for row in JUDGED])
     assert len(outputs["individual_scores"]) == len(JUDGED)
     for row, score, status in zip(references, outputs["individual_scores"], outputs["statuses"], strict=True):
-        assert status == ("undefined" if math.isnan(score) else "scored")
+        assert math.isnan(score) == (status != "scored")
+        assert (status == "not_run") == (not row)
         if status == "scored":
             assert 0 <= score <= 1
-            assert row
         elif metric != "number match":
             assert not row
     assert len({score for score in outputs["individual_scores"] if not math.isnan(score)}) > 1
