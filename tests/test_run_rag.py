@@ -377,6 +377,16 @@ def test_warnings_of_a_stage_name_it(caplog: pytest.LogCaptureFixture) -> None:
     assert {f"Stage {stage}: 2 rows, 100 %" for stage in ("bm25", "dense", "join", "ranker")} == set(messages[1:])
 
 
+def test_what_a_stage_says_of_its_rows_is_kept_once(caplog: pytest.LogCaptureFixture) -> None:
+    rows = [row | ({"relevant_documents": []} if not number else {}) for number, row in enumerate(dataset(3).rows)]
+    with caplog.at_level(logging.WARNING):
+        run = api.run_rag(recall(), Dataset("x", rows), hybrid(), progress=False)
+    told = f"recall: 1 of 3 rows are undefined (no relevant documents): row {run.ids[0]}. They count as 0"
+    for stage in ("", "Stage bm25: ", "Stage dense: ", "Stage join: ", "Stage ranker: "):
+        for found in (run.manifest["warnings"], [record.getMessage() for record in caplog.records]):
+            assert [message.startswith(stage + told) for message in found].count(True) == 1, stage
+
+
 # --- several answers -----------------------------------------------------------------------------------------------
 
 

@@ -291,15 +291,17 @@ def _stages(
     for each in evaluations:
         for metric in [] if each is None else each.metrics:
             measured.get(metric.name.partition(".")[0], {})[metric.name] = None
-    notes: dict[str, None] = {}
+    # Each with whether it is still to be logged.
+    notes: dict[str, bool] = {}
     stages: dict[str, list[Evaluation | None]] = {}
     for stage in names if parts else []:
         stages[stage] = [
             _stage(stage, parts, each[stage], measured, notes) if stage in each and len(each[stage]) else None
             for each in found
         ]
-    for note in notes:
-        _logger.warning("%s", note)
+    for note, silent in notes.items():
+        if silent:
+            _logger.warning("%s", note)
     return stages, list(notes)
 
 
@@ -308,7 +310,7 @@ def _stage(
     parts: Mapping[str, Pipeline],
     rows: Dataset,
     measured: Mapping[str, Iterable[str]],
-    notes: dict[str, None],
+    notes: dict[str, bool],
 ) -> Evaluation:
     """
     The retrieval scores of one stage.
@@ -322,8 +324,9 @@ def _stage(
                 found = evaluate_pipeline(part, rows)
             metrics: list[MetricScores] = found.metrics
             errors = found.errors
+            notes |= {f"Stage {stage}: {told}": False for told in found.warnings}
         except EvaluationError as error:
-            notes[f"Stage {stage}: {name} was not run. {error}"] = None
+            notes[f"Stage {stage}: {name} was not run. {error}"] = True
             metrics, errors = [no_scores(metric, len(rows)) for metric in measured[name]], {}
         whole = replace(whole, metrics=[*whole.metrics, *metrics], errors={**whole.errors, **errors})
     return whole
