@@ -272,7 +272,7 @@ def test_parquet_by_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(ImportError, match=r'pip install "haystack-eval-ext\[parquet\]"'):
+    with pytest.raises(DatasetError, match=r'f\.parquet: Parquet .* pip install "haystack-eval-ext\[parquet\]"'):
         read_dataset(tmp_path / "f.parquet")
 
 

@@ -176,4 +176,4 @@ def hint_of(error: EvaluationError) -> str:
     :param error: The fault.
     :returns: The hint; empty if there is none.
     """
-    return _HINTS.get(type(error), "")
+    return "" if "--column" in str(error) else _HINTS.get(type(error), "")

@@ -166,7 +166,6 @@ def read_dataset(path: FilePath, *, label_field: str = "id", columns: Mapping[st
         object. It goes before all names.
     :returns: The rows.
     :raises ValueError: If `label_field` is none of these, or `columns` names no column of `COLUMNS`.
-    :raises ImportError: If the file is Parquet and pyarrow is not installed.
     :raises DatasetError: If anything in the file is wrong; every fault is listed with its line or entry.
     """
     check_label_field(label_field)
@@ -256,8 +255,9 @@ def _parquet_records(path: FilePath, problems: Problems) -> list[Record]:
     problems.unit = "entry"
     try:
         rows = parquet_rows(path)
-    except ImportError:
-        raise
+    except ImportError as error:
+        problems.add(str(error))
+        return []
     except OSError as error:
         problems.add(f"cannot be read: {error.strerror or 'is not a whole Parquet file'}")
         return []
