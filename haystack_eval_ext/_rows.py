@@ -17,6 +17,7 @@ from haystack_eval_ext._batches import describe as describe  # noqa: PLC0414 - o
 from haystack_eval_ext._parameters import plain
 
 JSON_DOCUMENT_FIELDS = ("id", "content", "blob", "meta")
+_TEXTS_AND_LISTS = frozenset((str, list))
 _Result = TypeVar("_Result")
 
 
@@ -209,7 +210,8 @@ def references(name: str, value: Any) -> list[Any]:
     rows = rows_of(name, value, "with one or several references per question")
     if _all_texts(rows):
         return rows
-    rows = [[] if missing(given) else as_list(given) for given in rows]
+    if not set(map(type, rows)) <= _TEXTS_AND_LISTS:
+        rows = [[] if missing(given) else as_list(given) for given in rows]
     for row, given in enumerate(rows):
         if isinstance(given, str):
             continue

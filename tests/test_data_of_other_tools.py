@@ -309,6 +309,19 @@ def test_what_a_user_says_wrongly_is_refused(columns: Any, message: str) -> None
         open_dataset(GOLD, columns=columns)
 
 
+def test_options_of_a_run_may_be_numbers_of_numpy() -> None:
+    numbers: dict[str, Any] = {
+        "concurrency": np.int64(2),
+        "repeats": np.int8(2),
+        "sample": np.int64(1),
+        "seed": np.uint8(3),
+    }
+    numbers["timeout"] = np.float32(5)
+    evaluators = {"em": AnswerExactMatchEvaluator()}
+    run = api.run_rag(evaluators, [ASKED, ASKED], lambda _question: {"answer": R}, progress=False, **numbers)
+    assert (run.scores, run.repeats, json.loads(run.to_json())["name"]) == ({"em": 1.0}, 2, run.name)
+
+
 def test_one_word_feeds_all_components() -> None:
     evaluators = {"em": AnswerExactMatchEvaluator(), "f1": AnswerTokenF1Evaluator()}
     columns = {"reference_answer": "answer", "answer": "model.said"}

@@ -8,10 +8,14 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
+from haystack import Document
+
 from haystack_eval_ext._batches import as_list, describe
 from haystack_eval_ext._parameters import plain
 
 _EXPECTED = "a file, a list of rows, a DataFrame, or a Dataset"
+# What most cells hold, and what needs no look.
+_TIDY = frozenset((str, int, bool, type(None), dict, Document))
 # pandas and others have classes of their own for a missing value; most of them are not even equal to themselves.
 _MISSING = frozenset(("NAType", "NaTType"))
 
@@ -44,6 +48,8 @@ def tidy(value: Any) -> Any:
     :param value: The cell.
     :returns: None for a missing value, a list for an array, Python's number for numpy's; anything else as it is.
     """
+    if type(value) in _TIDY or (type(value) is list and _TIDY.issuperset(map(type, value))):
+        return value
     if type(value).__name__ in _MISSING or (isinstance(value, float) and value != value):  # noqa: PLR0124 - NaN
         return None
     return plain(as_list(value)) if not isinstance(value, Mapping) else value

@@ -111,7 +111,8 @@ def meanings(records: list[Record], columns: Mapping[str, str], problems: Proble
             hint = nearest(theirs, dict.fromkeys(name for record in records for name in record.values))
             problems.add(f"there is no column {theirs!r} for {ours!r}{hint}")
     said = frozenset(columns)
-    records = [record._replace(values=_aside(record.values, known, said)) for record in records]
+    if said:
+        records = [record._replace(values=_aside(record.values, known, said)) for record in records]
     _by_our_names(records, known, said, problems)
     records = _squad_answers(records, known)
     records = _by_other_names(records, known, problems)

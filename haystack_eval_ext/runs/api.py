@@ -31,8 +31,9 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from haystack_eval_ext._parameters import plain
 from haystack_eval_ext.runs import comparison as comparing
 from haystack_eval_ext.runs import gate
 from haystack_eval_ext.runs._agreement import Agreement
@@ -180,7 +181,7 @@ def run_rag(
         overrides=overrides,
         label_field=label_field,
         columns=columns,
-        **options,
+        **cast("RagOptions", plain(dict(options))),
     )
 
 
