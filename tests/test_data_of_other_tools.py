@@ -75,6 +75,7 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"id": "a", "question": Q, "reference_answer": [R], "contexts": [C], "answerable": True},
     ),
     "WebQuestions": ({"question": Q, "answers": [R]}, ASKED | {"reference_answer": [R]}),
+    "a number is no reference": ({"question": Q, "answer": A, "target": 3}, {"question": Q, "answer": A}),
     "our names go first": ({"question": Q, "input": "other", "reference": R, "target": "other"}, ASKED),
 }
 
@@ -133,6 +134,14 @@ def test_the_page_about_data_names_the_names_of_other_tools(meaning: str) -> Non
 FILES: dict[str, tuple[str, str]] = {
     "semicolons": ("f.csv", f"\ufeffquestion;answer;reference_answer\r\n{Q};{A};{R}\r\n"),
     "semicolons and sep=": ("f.csv", f"sep=;\r\nquestion;answer;reference_answer\r\n{Q};{A};{R}\r\n"),
+    "semicolons, a name with commas": (
+        "f.csv",
+        f"question;answer;P(a=1,b=2,c=3,d=4);reference_answer\n{Q};{A};1,0;{R}\n",
+    ),
+    "commas, a name with semicolons": (
+        "f.csv",
+        f'question,answer,"a;b;c;d;e",reference_answer\n{Q},{A},"1;0",{R}\n',
+    ),
     "tabs": ("f.csv", f"question\tanswer\treference_answer\n{Q}\t{A}\t{R}\n"),
     "commas in .tsv": ("f.tsv", f"question,answer,reference_answer\n{Q},{A},{R}\n"),
     "columns": ("f.json", json.dumps({"questions": [Q], "answer": [A], "ground_truths": [R]})),

@@ -215,6 +215,11 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
         'id,contexts\n1,"[""PRIVATE"", 2"\n',
         "f.csv:2: column 'contexts': not JSON",
     ),
+    "csv object of SQuAD": (
+        "f.csv",
+        "id,reference\n1,\"{'text': array(['PRIVATE'], dtype=object)}\"\n",
+        "column 'reference': an object of SQuAD as text, expected a text or a list of texts",
+    ),
     "csv list of numpy": (
         "f.csv",
         "id,reference\n1,\"['PRIVATE' 'b']\"\n",

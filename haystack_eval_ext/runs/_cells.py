@@ -16,6 +16,7 @@ CSV_LIST_SEPARATOR = "|"
 # How a cell of texts starts that is a list (or means to be one); "[1] Smith" and "[[link]]" are texts.
 _LIST_OF_TEXTS = re.compile(r"""\[\s*(?:["'{]|\]$)""")
 _PYTHON_LIST = re.compile(r"\[\s*'")
+_SQUAD = re.compile(r"""\{['"](?:text|answer_start)['"]:""")
 _LIST_KINDS = frozenset(("documents", "labels", "tags"))
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -34,6 +35,9 @@ def delimited_cell(cell: str, kind: str, label_field: str) -> Any:
     if kind in ("texts", "references"):
         if _LIST_OF_TEXTS.match(text):
             return _json_cell(text, "[ and a quotation mark or brace")
+        if kind == "references" and _SQUAD.match(text):
+            msg = "an object of SQuAD as text, expected a text or a list of texts; write the data as JSONL"
+            raise BadCellError(msg)
         single = cell or None
         return single if kind == "references" else [single] if text else []
     if kind not in _LIST_KINDS:

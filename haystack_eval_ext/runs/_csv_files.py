@@ -8,7 +8,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from haystack_eval_ext.runs._columns import BY_NAME
 from haystack_eval_ext.runs._lines import Problems, Record
+from haystack_eval_ext.runs._vocabularies import meaning_of
 
 _DELIMITERS = (",", ";", "\t")
 _MARK = "sep="  # how Excel writes the delimiter above the header
@@ -20,21 +22,25 @@ def csv_records(text: str, delimiter: str, problems: Problems) -> list[Record]:
     Read delimited rows below a header.
 
     :param text: The text of a file.
-    :param delimiter: What stands between cells; another one where the header would have a single cell with it, and has
-        several with the other.
+    :param delimiter: What usually stands between cells; another one where it makes more of the header.
     :param problems: Takes bad rows.
     :returns: The rows with as many cells as the header, all cells as text.
     """
     first = text.split("\n", 1)[0].rstrip("\r")
     skipped = first.lower().startswith(_MARK) and len(first) == len(_MARK) + 1
-    delimiter = first[-1] if skipped else _delimiter(first, delimiter)
     with _cells_of_any_length(len(text)):
+        delimiter = first[-1] if skipped else _delimiter(first, delimiter)
         return _rows(text, delimiter, problems, skipped=skipped)
 
 
 def _delimiter(header: str, usual: str) -> str:
-    counts = {delimiter: header.count(delimiter) for delimiter in (usual, *_DELIMITERS)}
-    return usual if counts[usual] else max(counts, key=lambda delimiter: counts[delimiter])
+    """The one that gives the most names that we know, then the most cells; of equals the usual one."""
+
+    def worth(delimiter: str) -> tuple[int, int]:
+        cells = next(csv.reader([header], delimiter=delimiter), [])
+        return sum(meaning_of(cell.strip()) in BY_NAME for cell in cells), len(cells)
+
+    return max((usual, *_DELIMITERS), key=worth)
 
 
 @contextmanager

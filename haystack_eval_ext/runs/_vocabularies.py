@@ -213,7 +213,7 @@ def _by_other_names(records: list[Record], known: dict[str, Column], problems: P
     for ours, names in FOREIGN.items():
         if ours in (column.name for column in known.values()):
             continue
-        found = [name for name in names if name in present and not _objects(records, name)]
+        found = [name for name in names if name in present and _texts(records, name)]
         if len(found) > 1:
             problems.add(
                 f"columns {' and '.join(map(repr, found))} may mean {ours!r}, expected one of them; say which: "
@@ -263,6 +263,11 @@ def _keys(records: list[Record], group: str) -> dict[str, None]:
 
 def _objects(records: list[Record], name: str) -> bool:
     return any(isinstance(record.values.get(name), dict) for record in records)
+
+
+def _texts(records: list[Record], name: str) -> bool:
+    """Whether a column may be texts at all: a number under a name such as "target" is something else."""
+    return all(isinstance(record.values.get(name), str | list | type(None)) for record in records)
 
 
 def _squad_answers(records: list[Record], known: dict[str, Column]) -> list[Record]:
