@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from haystack import Document
 
-from haystack_eval_ext import AnswerExactMatchEvaluator, AnswerTokenF1Evaluator
+from haystack_eval_ext import AnswerExactMatchEvaluator, AnswerTokenF1Evaluator, DocumentRankingEvaluator
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._vocabularies import FOREIGN
 from haystack_eval_ext.runs.dataset import Dataset, DatasetError, open_dataset, read_dataset
@@ -329,6 +329,15 @@ def test_options_of_a_run_may_be_numbers_of_numpy() -> None:
     evaluators = {"em": AnswerExactMatchEvaluator()}
     run = api.run_rag(evaluators, [ASKED, ASKED], lambda _question: {"answer": R}, progress=False, **numbers)
     assert (run.scores, run.repeats, json.loads(run.to_json())["name"]) == ({"em": 1.0}, 2, run.name)
+
+
+@pytest.mark.parametrize("sequence", [tuple, lambda values: np.array(values, dtype=object), pd.Series])
+def test_a_function_may_return_any_sequence(sequence: Any) -> None:
+    found = {"answer": R, "documents": sequence(["d", "e"]), "contexts": sequence([C])}
+    labels = [ASKED | {"relevant_documents": ["e"]}]
+    ranking = DocumentRankingEvaluator(["RR"], document_comparison_field="id")
+    run = api.run_rag({"rr": ranking}, labels, lambda _question: found, progress=False)
+    assert (run.scores, run.rows[0]["contexts"]) == ({"rr.RR": 0.5}, [C])
 
 
 def test_one_word_feeds_all_components() -> None:

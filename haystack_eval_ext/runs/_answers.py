@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from haystack import Document
 from haystack.dataclasses import ChatMessage, ChatRole, ExtractedAnswer, GeneratedAnswer
 
-from haystack_eval_ext._rows import describe
+from haystack_eval_ext._batches import as_list, describe, remedy
 from haystack_eval_ext.runs._labels import BadCellError, parse_documents
 from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._plain import plain
@@ -184,8 +184,9 @@ def read_function_result(value: Any) -> FunctionResult:
 
 
 def _documents(value: Any, name: str) -> list[Document]:
+    value = as_list(value)
     if not isinstance(value, list):
-        msg = f"The function's {name} must be a list of Documents, but is {describe(value)}."
+        msg = f"The function's {name} must be a list of Documents, but is {describe(value)}.{remedy(value)}"
         raise TargetError(msg)
     try:
         return [entry if isinstance(entry, Document) else parse_documents([plain(entry)], "id")[0] for entry in value]
@@ -196,6 +197,7 @@ def _documents(value: Any, name: str) -> list[Document]:
 
 
 def _contexts(value: Any) -> list[str]:
+    value = as_list(value)
     entries = value if isinstance(value, list) else [value]
     contents = [entry.content if isinstance(entry, Document) else entry for entry in entries]
     texts = [content for content in contents if isinstance(content, str)]
