@@ -132,7 +132,7 @@ def _document(value: Any, place: str) -> Document:
 
 def document_from_json(value: dict[Any, Any], place: str) -> Document:
     """
-    Make a Document of its JSON form, flat or nested, as ``Document.to_dict`` writes it.
+    Make a Document of its JSON form, flat or nested, as ``Document.to_dict`` writes it; without an id it has none.
 
     :param value: The JSON form.
     :param place: Where it stands, for the message.
@@ -151,11 +151,16 @@ def document_from_json(value: dict[Any, Any], place: str) -> Document:
         msg = f"{place} is a dict that is not the JSON form of a Document: {problem}."
         raise ValueError(msg)
     try:
-        return Document.from_dict(dict(value))
+        document = Document.from_dict(dict(value))
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         # The cause is not chained: its message may quote the document.
         msg = f"{place} is a dict that is not the JSON form of a Document ({type(error).__name__} while reading it)."
         raise ValueError(msg) from None
+    if not value.get("id"):
+        # Haystack hashes the content and all of meta, which nobody wrote as an id and no other document has. Set past
+        # Haystack's warning of changed Documents: this one is new.
+        object.__setattr__(document, "id", "")
+    return document
 
 
 def _json_problem(value: dict[Any, Any]) -> str | None:

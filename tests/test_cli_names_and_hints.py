@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 from haystack_eval_ext._cli.faults import EXIT_CODE, reported
 from haystack_eval_ext._resources import pipeline_path
 from haystack_eval_ext.cli import app
+from haystack_eval_ext.runs._compared_field import load_evaluators
 from haystack_eval_ext.runs._lines import FileProblemsError
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.evaluation import evaluate_pipeline, load_pipeline
+from haystack_eval_ext.runs.evaluation import evaluate_pipeline
 from stored_runs import stored
 
 ROWS: list[dict[str, Any]] = [
@@ -175,7 +176,7 @@ def test_the_cause_of_a_withheld_message_is_one_option_away(folder: Path) -> Non
 
 
 def test_a_shipped_pipeline_without_connections_gets_the_very_same_documents() -> None:
-    pipeline = load_pipeline(pipeline_path("retrieval").read_text(encoding="utf-8"), "retrieval")
+    pipeline = load_evaluators(pipeline_path("retrieval").read_text(encoding="utf-8"), "retrieval", None)
     given: dict[str, dict[str, list[list[Document]]]] = {}
 
     def watched(name: str, instance: Any) -> Any:

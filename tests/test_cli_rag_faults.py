@@ -127,8 +127,8 @@ def test_a_run_goes_to_standard_output(folder: Path) -> None:
     code, out, err = call("export kept - --to csv")
     assert (code, err) == (0, "")
     rows = list(csv.DictReader(io.StringIO(out)))
-    # As it is: what reads the file back must get the same.
-    assert [row["answer"] for row in rows][:2] == ["=1+4", "=1+5"]
+    # What reads the file back gets the same; a spreadsheet runs no formula.
+    assert [row["answer"] for row in rows][:2] == ["'=1+4", "'=1+5"]
     assert json.loads(call("export kept - --to json")[1])["name"] == "kept"
     assert call("export kept - --to markdown")[1].startswith("**kept**: ")
     code, out, err = call("export kept -")

@@ -4,16 +4,23 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
-from haystack import Document
+from haystack import Document, Pipeline
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from typer.testing import CliRunner
 
 from cases_retrieval import RETRIEVAL_CASES
+from haystack_eval_ext.cli import app
 from haystack_eval_ext.retrieval._mismatch import find_mismatch
 from haystack_eval_ext.runs import api
-from haystack_eval_ext.runs.evaluation import single_evaluator
+from haystack_eval_ext.runs.evaluation import EvaluationError, single_evaluator
 
 EACH = {case.component.__name__: case.component for case in RETRIEVAL_CASES}
 
@@ -105,3 +112,130 @@ def test_a_run_tells_it_once_for_all_components() -> None:
     (told,) = api.evaluate(evaluators, data).manifest["warnings"]
     assert told.startswith("DocumentMRREvaluator, DocumentMAPEvaluator: None of 3 label keys (id) occurs among the 6")
     assert api.evaluate(single_evaluator(["R@1"], ["id"]), data).manifest["warnings"]
+
+
+# --- the field that is compared --------------------------------------------------------------------------------------
+
+ROW: dict[str, Any] = {
+    "id": "1",
+    "question": "Q1",
+    "reference_answer": "Paris",
+    "relevant_documents": ["a.txt"],
+    "documents": [{"content": "chunk 1", "meta": {"file_path": "a.txt"}}],
+    "answer": "Paris",
+}
+LABELS = {
+    "a bare key": ["a.txt"],
+    "a grade": {"a.txt": 2},
+    "a Document without an id": [{"meta": {"file_path": "a.txt"}}],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(path: Path, **changed: Any) -> None:
+    path.write_text(json.dumps(ROW | changed) + "\n", encoding="utf-8")
+
+
+def call(line: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, shlex.split(line), env={"COLUMNS": "200"})
+    return result.exit_code, result.stdout, result.stderr
+
+
+COMMANDS = {
+    "run -m R@5": "ranking.R@5",
+    "run rag_diagnosis": "recall",
+    "run retrieval": "recall_multi_hit",
+    "run own.yaml": "mine",
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+@pytest.mark.parametrize(("command", "metric"), COMMANDS.items())
+def test_the_key_field_decides_what_is_compared(command: str, metric: str, labels: Any, folder: Path) -> None:
+    write(folder / "d.jsonl", relevant_documents=labels)
+    own = "components: {mine: {type: haystack_eval_ext.retrieval.document_mrr.DocumentMRREvaluator}}"
+    (folder / "own.yaml").write_text(own, encoding="utf-8")
+    code, _, stderr = call(f"{command} --data d.jsonl")
+    assert code == 2
+    assert "meta.file_path" in stderr
+    code, _, stderr = call(f"{command} --data d.jsonl --key-field meta.file_path --out kept")
+    assert code == 0, stderr
+    run = api.load_run("kept")
+    assert run.scores[metric] == 1.0
+    # The kept run is scored again by the same field, whatever it was kept by.
+    code, _, stderr = call(f"{command} --data kept --out again")
+    assert code == 0, stderr
+    assert api.load_run("again").scores == run.scores
+    if not command.endswith("R@5"):
+        name = command.partition(" ")[2]
+        assert api.evaluate(name, "d.jsonl", label_field="meta.file_path").scores == run.scores
+
+
+def test_a_field_that_the_pipeline_names_is_not_overruled(folder: Path) -> None:
+    write(folder / "d.jsonl")
+    evaluator = "{type: haystack_eval_ext.retrieval.document_mrr.DocumentMRREvaluator, init_parameters: %s}"
+    own = f"components: {{mine: {evaluator % '{document_comparison_field: content}'}}}"
+    (folder / "own.yaml").write_text(own, encoding="utf-8")
+    code, _, stderr = call("run own.yaml --data d.jsonl --key-field meta.file_path")
+    assert code == 2
+    assert "mine compares 'content', but --key-field is 'meta.file_path'" in stderr
+    with pytest.raises(EvaluationError, match=r"mine compares 'content', but label_field is 'meta.file_path'"):
+        api.evaluate("own.yaml", "d.jsonl", label_field="meta.file_path")
+
+
+def test_an_id_that_nobody_wrote_is_none(folder: Path) -> None:
+    write(folder / "d.jsonl", relevant_documents=LABELS["a Document without an id"])
+    assert call("run -m R@5 --data d.jsonl --key-field meta.file_path --out kept")[0] == 0
+    (row,) = api.load_run("kept").rows
+    assert (row["relevant_documents"][0]["id"], row["documents"][0]["id"]) == ("", "")
+
+
+# --- the documents that a RAG pipeline searches ----------------------------------------------------------------------
+
+
+def searching(*documents: Document) -> Pipeline:
+    store = InMemoryDocumentStore()
+    store.write_documents(list(documents))
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=2))
+    return pipeline
+
+
+def questions(*labels: str) -> list[dict[str, Any]]:
+    return [{"id": f"q{n}", "question": "river", "relevant_documents": [key]} for n, key in enumerate(labels)]
+
+
+def stored(count: int) -> list[Document]:
+    return [Document(id=f"c{n}", content=f"river {n}", meta={"file": f"f{n}.txt"}) for n in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["f0.txt", "f1.txt"], "meta.file of the documents matches 2 of 2 labels"),
+        (["x", "y"], "0 of 2 label keys exist in the store. Nothing was asked."),
+    ],
+)
+def test_a_store_without_any_label_is_an_error_before_a_question_is_asked(labels: list[str], told: str) -> None:
+    with pytest.raises(EvaluationError, match="None of 2 label keys") as caught:
+        api.run_rag({"mrr": evaluator("DocumentMRREvaluator", "id")}, questions(*labels), searching(*stored(3)))
+    assert told in str(caught.value)
+
+
+def test_labels_that_the_store_lacks_are_told() -> None:
+    evaluators = {"mrr": evaluator("DocumentMRREvaluator", "id")}
+    run = api.run_rag(evaluators, questions("c0", "x", "c1"), searching(*stored(3)), progress=False)
+    assert "2 of 3 label keys (id) exist in the store; missing are 'x'." in " ".join(run.manifest["warnings"])
+    run = api.run_rag(evaluators, questions("c0", "c1"), searching(*stored(2)), progress=False)
+    assert run.manifest["warnings"] == []
+
+
+def test_stages_are_compared_by_the_key_field(folder: Path) -> None:
+    (folder / "q.jsonl").write_text("\n".join(map(json.dumps, questions("f0.txt", "f1.txt"))), encoding="utf-8")
+    run = api.run_rag("retrieval", "q.jsonl", searching(*stored(2)), label_field="meta.file", progress=False)
+    assert run.scores["recall_multi_hit"] == 1.0

@@ -8,8 +8,7 @@ import pytest
 from haystack import Document, Pipeline
 
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
-from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.evaluation import evaluate_pipeline
+from haystack_eval_ext.runs import api
 
 CORPUS = [
     Document(id="lunch", content="The canteen serves lunch from noon until two."),
@@ -67,7 +66,7 @@ def test_retrieval_gives_the_values_of_its_measures() -> None:
         "documents": [Document(id=key) for key in "bac"],
         "relevant_documents": [Document(id="a", score=2), Document(id="d", score=1), Document(id="c", score=0)],
     }
-    found = {metric.name: metric.score for metric in evaluate_pipeline(load("retrieval"), Dataset("x", [row])).metrics}
+    found = api.evaluate("retrieval", [row]).scores
     ndcg = (2 / 1.584962500721156) / (2 + 1 / 1.584962500721156)
     assert found == pytest.approx(
         {

@@ -37,8 +37,8 @@ KeyFields = Annotated[
     typer.Option(
         "--key-field",
         metavar="FIELD",
-        help="Where bare keys in the data go, and what -m compares: id, content or meta.<key>. Several make a "
-        "composite key for -m; bare keys fill the first of them.",
+        help="Where bare keys in the data go, and what is compared: id (the default), content or meta.<key>. Several "
+        "make a composite key for -m; bare keys fill the first of them.",
     ),
 ]
 Maps = Annotated[

@@ -71,6 +71,7 @@ from haystack_eval_ext._cli.run_result import print_run
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext.retrieval._keys import has_key, make_keys
 from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD, field_of_run, load_evaluators
 from haystack_eval_ext.runs._labels import check_label_field
 from haystack_eval_ext.runs._lines import FileProblemsError
 from haystack_eval_ext.runs.dataset import Dataset, read_dataset
@@ -94,7 +95,7 @@ def run(
     data: DataFile,
     pipeline: PipelineName = None,
     measures: Measures = [],  # noqa: B006 - typer hands a new list to each call
-    key_fields: KeyFields = ["id"],  # noqa: B006
+    key_fields: KeyFields = [],  # noqa: B006
     maps: Maps = [],  # noqa: B006
     columns: Columns = [],  # noqa: B006
     threshold: Threshold = None,
@@ -169,19 +170,23 @@ def run(
                 if columns:
                     msg = "--column is for a data file: a kept run has its columns under our names. Leave it out."
                     raise UserError(msg)
-                stored: Dataset | EvaluationRun = load_run(data)
+                kept = load_run(data)
+                stored: Dataset | EvaluationRun = kept
+                recorded = field_of_run(kept)
+                key_fields = key_fields or ([] if recorded is None else [recorded])
             else:
-                stored = read_dataset(data, label_field=key_fields[0], columns=column_meanings(columns))
+                label_field = key_fields[0] if key_fields else DEFAULT_FIELD
+                stored = read_dataset(data, label_field=label_field, columns=column_meanings(columns))
             note = _incomplete_keys(stored, key_fields) if isinstance(stored, Dataset) else ""
-            if pipeline is None:
-                source = None
-                loaded = single_evaluator(measure_names(measures), key_fields, threshold)
-            else:
-                source = pipeline_file(pipeline)
-                loaded = load_pipeline(read_pipeline_text(source), source.name)
+            source = None if pipeline is None else pipeline_file(pipeline)
             name = data.name if folder is None else folder.name
             mapping = socket_mapping(maps)
             try:
+                if source is None:
+                    loaded = single_evaluator(measure_names(measures), key_fields or [DEFAULT_FIELD], threshold)
+                else:
+                    field = key_fields[0] if key_fields else None
+                    loaded = load_evaluators(read_pipeline_text(source), source.name, field)
                 if rag is None or not isinstance(stored, Dataset):
                     found = api.evaluate(loaded, stored, name=name, mapping=mapping, judge=settings)
                 else:
@@ -247,7 +252,7 @@ def plan(
 
 def _incomplete_keys(dataset: Dataset, key_fields: list[str]) -> str:
     """What to know about documents that have the first part of a composite key alone, as bare keys give it."""
-    if len(key_fields) == 1:
+    if len(key_fields) <= 1:
         return ""
     first, whole = make_keys(key_fields[0]).of, make_keys(key_fields).of
     columns = [dataset.column(name) for name in ("documents", "relevant_documents") if dataset.has(name)]

@@ -15,6 +15,7 @@ from haystack_eval_ext._text import count_words
 from haystack_eval_ext.retrieval import _passages
 from haystack_eval_ext.retrieval._keys import grade_getter, has_key, make_keys, read_fields
 from haystack_eval_ext.retrieval._labels import LabelReader
+from haystack_eval_ext.retrieval._mismatch import field_advice
 from haystack_eval_ext.retrieval._ranking import Found, Hits, JudgedRanking, Matches, reaches
 
 if TYPE_CHECKING:
@@ -154,7 +155,11 @@ class Judging:
         if not (without_key or len(matches.labels.grade)) or not any(retrieved):
             return  # a side without documents lacks nothing
         fault = f"has the field {self.document_comparison_field!r} (or it is empty in all of them): nothing can match"
-        hint = "Set document_comparison_field to a field that the documents of both sides have."
+        labels, documents = ([document for row in rows for document in row] for rows in (truths, retrieved))
+        lacking = not len(matches.labels.grade) or matches.without_key == len(documents)
+        hint = (field_advice(labels, documents, self.document_comparison_field) if lacking else "") or (
+            "Set document_comparison_field to a field that the documents of both sides have."
+        )
         if not len(matches.labels.grade):
             msg = f"None of the {without_key} documents in ground_truth_documents {fault}. {hint}"
             raise ValueError(msg)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from haystack_eval_ext.retrieval._keys import has_key, make_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from haystack import Document
 
@@ -57,48 +57,67 @@ def find_mismatch(
     :param documents: All documents among which they could be.
     :param field: What is compared: a field, or a list of fields.
     :param where: What the documents are, for the message: "retrieved documents".
-    :returns: What to tell if there is none; None if there is one, or a side has no key.
+    :returns: What to tell if there is none; None if there is one, or a side is empty.
     """
     key = make_keys(field).of
+    given = list(labels)
     wanted: dict[Any, Document] = {}
-    for label in labels:
+    for label in given:
         name = key(label)
         if has_key(name):
             wanted.setdefault(name, label)
     present = dict.fromkeys(name for name in map(key, documents) if has_key(name))
-    if not wanted or not present or not wanted.keys().isdisjoint(present):
+    if not given or not documents or not wanted.keys().isdisjoint(present):
         return None
-    fitting = _fitting(list(wanted.values()), documents, field)
+    meant = list(wanted.values()) or given
+    fitting = _fitting(meant, documents, field)
+    kind = "label key" if wanted else "label without a key"
     told = (
-        f"None of {len(wanted)} label key{'s' if len(wanted) != 1 else ''} ({_named(field)}) occurs among the "
-        f"{len(documents)} {where}, so that no label can be found.{_examples(wanted, present, field)}"
+        f"None of {len(meant)} {kind}{'s' if wanted and len(meant) != 1 else ''} ({_named(field)}) occurs among the "
+        f"{len(documents)} {where}, so that no label can be found.{_examples(wanted, present, field)} "
+        f"{_advice(fitting, len(meant))}"
     )
+    return Mismatch(len(meant), told, fitting)
+
+
+def field_advice(labels: Iterable[Document], documents: Sequence[Document], field: str | list[str]) -> str:
+    """
+    Say which field labels and documents have in common, where they have nothing in common by another one.
+
+    :param labels: The labels.
+    :param documents: The documents.
+    :param field: What is compared.
+    :returns: A sentence; empty if there is no such field.
+    """
+    found = find_mismatch(labels, documents, field, "documents")
+    return _advice(found.fitting, found.labels) if found is not None and found.fitting is not None else ""
+
+
+def _advice(fitting: Fitting | None, labels: int) -> str:
     if fitting is None:
-        told += " Check that both sides mean the same by it."
-    elif fitting.label_field == fitting.field:
-        told += (
-            f" {fitting.field} matches {fitting.matched} of {len(wanted)}: set document_comparison_field to it, in a "
-            f"command --key-field {fitting.field}."
-        )
-    else:
-        told += (
-            f" {fitting.field} of the documents matches {fitting.matched} of {len(wanted)} labels by their "
-            f"{fitting.label_field}: give the key of the labels as {fitting.field} and compare that, in a command "
+        return "Check that both sides mean the same by it."
+    if fitting.label_field == fitting.field:
+        return (
+            f"{fitting.field} matches {fitting.matched} of {labels}: set document_comparison_field to it, in a command "
             f"--key-field {fitting.field}."
         )
-    return Mismatch(len(wanted), told, fitting)
+    return (
+        f"{fitting.field} of the documents matches {fitting.matched} of {labels} labels by their "
+        f"{fitting.label_field}: give the key of the labels as {fitting.field} and compare that, in a command "
+        f"--key-field {fitting.field}."
+    )
 
 
 def _named(field: str | list[str]) -> str:
     return field if isinstance(field, str) else " + ".join(field)
 
 
-def _examples(wanted: Iterable[Any], present: Iterable[Any], field: str | list[str]) -> str:
+def _examples(wanted: Collection[Any], present: Collection[Any], field: str | list[str]) -> str:
     """Keys of both sides; texts stay out of messages."""
     if "content" in ([field] if isinstance(field, str) else field):
         return ""
     sides = (("Labels", wanted), ("Documents", present))
-    return "".join(f" {side}: {', '.join(map(_shown, list(keys)[:_SHOWN]))}." for side, keys in sides)
+    return "".join(f" {side}: {', '.join(map(_shown, list(keys)[:_SHOWN]))}." for side, keys in sides if keys)
 
 
 def _shown(key: Any) -> str:
@@ -107,23 +126,27 @@ def _shown(key: Any) -> str:
 
 
 def _fitting(labels: list[Document], documents: Sequence[Document], field: str | list[str]) -> Fitting | None:
-    """The pair of fields that matches most labels, and at least half of them."""
+    """
+    The pair of fields that matches most labels, and at least half of them.
+
+    A field that both sides have must name documents: a language or a source that many of them share does not.
+    """
+    keyed = any(map(has_key, map(make_keys(field).of, labels)))
     by_field = {name: _values(documents, name) for name in _fields(documents)}
     best: Fitting | None = None
     for label_field in _fields(labels):
         keys = _readable(labels, label_field)
+        different = len(set(keys))
         for name, values in by_field.items():
-            if label_field == name == field or not _tells_apart(keys, labels, same=label_field == name):
+            same = label_field == name
+            if (same and name == field) or (same and keyed and different < max(2, _MOST * len(labels))):
                 continue
-            matched = sum(key in values for key in keys)
-            if matched >= _MOST * len(labels) and (best is None or matched > best.matched):
-                best = Fitting(label_field, name, matched)
+            found = Fitting(label_field, name, sum(key in values for key in keys))
+            if found.matched < _MOST * len(labels):
+                continue
+            if best is None or (found.matched, len(values)) > (best.matched, len(by_field[best.field])):
+                best = found
     return best
-
-
-def _tells_apart(keys: list[Any], labels: list[Document], *, same: bool) -> bool:
-    """Whether a field of both sides names documents: a language or a source that many share does not."""
-    return not same or len(set(keys)) >= max(2, _MOST * len(labels))
 
 
 def _fields(documents: Iterable[Document]) -> list[str]:

@@ -13,9 +13,10 @@ from haystack import Pipeline
 
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.runs._compared_field import load_evaluators
 from haystack_eval_ext.runs._faults import describe_fault
 from haystack_eval_ext.runs._feeding import EvaluationError
-from haystack_eval_ext.runs._loading import load_pipeline, read_pipeline_text
+from haystack_eval_ext.runs._loading import read_pipeline_text
 from haystack_eval_ext.runs.judging import JudgeSettings, set_judges
 
 if TYPE_CHECKING:
@@ -26,18 +27,21 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened(
-    evaluators: Pipeline | FilePath | Mapping[str, Any], judge: JudgeSettings | None = None
+    evaluators: Pipeline | FilePath | Mapping[str, Any],
+    judge: JudgeSettings | None = None,
+    label_field: str | None = None,
 ) -> Iterator[Pipeline]:
     """
     Make a pipeline of evaluators; the caller's own components are afterwards as they were.
 
     :param evaluators: A pipeline, its YAML file, the name of a shipped one, or components by name.
     :param judge: Settings of all judges for this time; None leaves them as they are.
+    :param label_field: What evaluators of a YAML file compare that do not say it; None: "id".
     :returns: A context with the pipeline.
     :raises EvaluationError: If a component cannot be used, or the settings apply to none.
     :raises TypeError: If the evaluators have no such form.
     """
-    pipeline = _pipeline(evaluators)
+    pipeline = _pipeline(evaluators, label_field)
     undo: Callable[[], None] | None = None
     try:
         if judge is not None:
@@ -50,14 +54,14 @@ def opened(
             _release(pipeline)
 
 
-def _pipeline(evaluators: Any) -> Pipeline:
+def _pipeline(evaluators: Any, label_field: str | None) -> Pipeline:
     if isinstance(evaluators, Pipeline):
         return evaluators
     if isinstance(evaluators, str | os.PathLike):
         path = Path(evaluators)
         if not path.is_file() and os.fspath(evaluators) in pipeline_names():
             path = pipeline_path(os.fspath(evaluators))
-        return load_pipeline(read_pipeline_text(path), path.name)
+        return load_evaluators(read_pipeline_text(path), path.name, label_field)
     # Mapping at run time without the import: whatever has items.
     if not hasattr(evaluators, "items") or not evaluators:
         msg = (

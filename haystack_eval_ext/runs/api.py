@@ -38,7 +38,9 @@ from haystack_eval_ext.runs import comparison as comparing
 from haystack_eval_ext.runs import gate
 from haystack_eval_ext.runs._agreement import Agreement
 from haystack_eval_ext.runs._comparable import comparable, notes_on
+from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD, field_of_run
 from haystack_eval_ext.runs._evaluators import opened
+from haystack_eval_ext.runs._label_check import check_labels
 from haystack_eval_ext.runs._people import agree
 from haystack_eval_ext.runs._rescoring import evaluate_again, metrics_anew, pipeline_of, rejudged, without_scores
 from haystack_eval_ext.runs._run_folder import MANIFEST, check_folder
@@ -90,7 +92,7 @@ def evaluate(
     mapping: Mapping[str, str] | None = None,
     texts: bool = True,
     replace_run: bool = False,
-    label_field: str = "id",
+    label_field: str | None = None,
     lower_is_better: Collection[str] = (),
     judge: JudgeSettings | None = None,
     columns: Mapping[str, str] | None = None,
@@ -106,20 +108,25 @@ def evaluate(
     :param mapping: Columns by "component.socket", for sockets outside our vocabulary.
     :param texts: False keeps ids and scores only, also in the run that is returned.
     :param replace_run: Replace a run that is in the folder.
-    :param label_field: Where bare keys of a data file go, as in `read_dataset`.
+    :param label_field: Where bare keys of a data file go, as in `read_dataset`, and what evaluators of a YAML file
+        compare that do not say it; one that says something else is refused. None: "id".
     :param lower_is_better: Metrics of which a higher score is worse, beside those whose class says so.
     :param judge: Budgets, cache and generator of all judges for this run; None leaves to each what it says itself.
         They are prepared before the first is asked, so that a missing key of the last costs nothing.
     :param columns: What columns of the data mean whose names do not say it, as in `read_dataset`.
     :returns: The run.
-    :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores.
+    :raises EvaluationError: If a socket cannot be fed, no label can match by the compared field but most would by
+        another one, a component fails, or no component gives scores.
     :raises RunFileError: If the folder holds something else.
     :raises ValueError: If the data is wrong; every fault of a file is in one report.
     """
     folder = None if out is None else check_folder(out, replace=replace_run)
-    source = _source(data, label_field, columns)
+    source = _source(data, label_field or DEFAULT_FIELD, columns)
     called = name or (folder.name if folder is not None else None)
-    with opened(evaluators, judge) as pipeline:
+    compared = label_field or (None if isinstance(source, Dataset) else field_of_run(source))
+    with opened(evaluators, judge, compared) as pipeline:
+        if isinstance(source, Dataset):
+            check_labels(pipeline, source)
         prepare_judges(pipeline)
         if isinstance(source, Dataset):
             evaluation = evaluate_pipeline(pipeline, source, mapping)
@@ -143,7 +150,7 @@ def run_rag(
     index: FilePath | None = None,
     documents: FilePath | None = None,
     overrides: Mapping[str, Any] | None = None,
-    label_field: str = "id",
+    label_field: str | None = None,
     columns: Mapping[str, str] | None = None,
     **options: Unpack[RagOptions],
 ) -> EvaluationRun:
@@ -160,7 +167,8 @@ def run_rag(
     :param index: YAML of an indexing pipeline that fills the store first.
     :param documents: The folder of files that it indexes.
     :param overrides: Init parameters of the RAG pipeline by "component.parameter", for YAML.
-    :param label_field: Where bare keys of a data file go, as in `read_dataset`.
+    :param label_field: Where bare keys of a data file go, as in `read_dataset`, and what evaluators of a YAML file
+        compare that do not say it; one that says something else is refused. None: "id".
     :param columns: What columns of the data mean whose names do not say it, as in `read_dataset`.
     :param options: What :func:`~haystack_eval_ext.runs.rag.evaluate_rag` takes besides: `concurrency`, `repeats`,
         `sample`, `retrieved`, `texts` and so on.

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from haystack import Pipeline
 
+from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD
 from haystack_eval_ext.runs._corpus import corpus_of
 from haystack_eval_ext.runs._demands import demand
 from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs._feeding import LABELS_SOCKET, EvaluationError
+from haystack_eval_ext.runs._label_check import check_store
 from haystack_eval_ext.runs._loading import read_pipeline_text
 from haystack_eval_ext.runs._row_log import kept_by_us
 from haystack_eval_ext.runs._run_folder import check_folder
@@ -76,7 +78,7 @@ def evaluate_rag(
     index: FilePath | None = None,
     documents: FilePath | None = None,
     overrides: Mapping[str, Any] | None = None,
-    label_field: str = "id",
+    label_field: str | None = None,
     concurrency: int = 8,
     isolate: bool = False,
     repeats: int = 1,
@@ -131,7 +133,8 @@ def evaluate_rag(
     :param index: YAML of an indexing pipeline that fills the store first.
     :param documents: The folder of files that it indexes.
     :param overrides: Init parameters of the RAG pipeline by "component.parameter", for YAML.
-    :param label_field: Where bare keys of a data file go, as in `read_dataset`.
+    :param label_field: Where bare keys of a data file go, as in `read_dataset`, and what evaluators of a YAML file
+        compare that do not say it; one that says something else is refused. None: "id".
     :param concurrency: How many questions are in flight at most.
     :param isolate: Whether each thread gets a copy of the RAG pipeline.
     :param repeats: How often each question is asked; its scores are averaged.
@@ -173,9 +176,9 @@ def evaluate_rag(
         msg = "index and documents belong together: an indexing pipeline, and the folder of files that it reads."
         raise TargetError(msg)
     folder = None if out is None else check_folder(out, replace=replace_run, going_on=True)
-    dataset = open_dataset(data, label_field=label_field, columns=columns)
+    dataset = open_dataset(data, label_field=label_field or DEFAULT_FIELD, columns=columns)
     labels = _labels(dataset)
-    with opened(evaluators, judge or JudgeSettings(progress_bar=progress)) as pipeline:
+    with opened(evaluators, judge or JudgeSettings(progress_bar=progress), label_field) as pipeline:
         target = _target(rag, overrides)
         plan_run(
             target,
@@ -194,6 +197,9 @@ def evaluate_rag(
         prepare_judges(pipeline)
         if index is not None and documents is not None:
             fill_store(index, documents, target)
+        missing = check_store(pipeline, labels, target)
+        for note in missing:
+            _logger.warning("%s", note)
         records = run_target(
             target,
             labels,
@@ -233,7 +239,7 @@ def evaluate_rag(
                 seed=None if sample is None else seed,
                 settings={"stratify": stratify, "retrieved": retrieved, "mapping": sections},
                 lower_is_better=lower_is_better,
-                warnings=[*warnings, *notes],
+                warnings=[*warnings, *missing, *notes],
             )
             if folder is not None:
                 run.save(folder, texts=texts, replace=True)
