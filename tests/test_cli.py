@@ -388,3 +388,12 @@ def test_a_terminal_that_cannot_show_an_id_gets_it_escaped(folder: Path) -> None
     done = process(folder, ["run", "-m", "RR", "--data", "ja.jsonl"], PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "\\u8cea\\u554f" in done.stdout
+
+
+def test_three_columns_of_ms_marco_are_told_as_warnings(folder: Path) -> None:
+    (folder / "q.tsv").write_text("q\td1\t1\nq\td2\t0\n", encoding="utf-8")
+    (folder / "r.tsv").write_text("q\td2\t1\nq\td1\t2\n", encoding="utf-8")
+    result = CliRunner().invoke(app, ["trec", "q.tsv", "r.tsv", "-m", "RR"])
+    assert (result.exit_code, "0.5000" in result.output) == (0, True)
+    assert "Warning: q.tsv has three columns: read as query, document and grade." in result.stderr
+    assert "Warning: r.tsv has three columns, as MS MARCO's runs: read as query, document and rank." in result.stderr

@@ -72,7 +72,7 @@ CONTRACT_FAULTS: list[tuple[type, Callable[[Case], None], str]] = [
     (EatsItsDict, harness.leaves_its_dict_alone, "changed its input"),
     (RefusesJson, harness.takes_json, "to_dict"),
     (RefusesTuples, harness.takes_any_sequence, "no list"),
-    (KeepsNumpyNumbers, harness.takes_numpy_numbers, "unsupported value of type 'int64'"),
+    (KeepsNumpyNumbers, harness.takes_numpy_numbers, "unsupported value of type 'int64'|to_dict writes top_k"),
     (TakesNoRows, harness.knows_empty_from_missing, "without any row"),
     (SplitsASingleQuestion, harness.takes_a_single_question, "in its single form"),
     (RemembersRows, harness.runs_alike_in_pipelines, "outputs of"),

@@ -87,8 +87,9 @@ def trec(
         folders = _folders(out, run_files, force=force)
         screen = console()
         try:
-            labels = read_labels(qrels, split=split)
-            runs, warnings = [], []
+            with collected_warnings() as warnings:
+                labels = read_labels(qrels, split=split)
+            runs = []
             for file, folder in zip(run_files, folders, strict=True):
                 with collected_warnings() as found:
                     run = evaluate_trec(
