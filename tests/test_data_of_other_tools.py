@@ -76,6 +76,10 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "WebQuestions": ({"question": Q, "answers": [R]}, ASKED | {"reference_answer": [R]}),
     "a number is no reference": ({"question": Q, "answer": A, "target": 3}, {"question": Q, "answer": A}),
+    "objects are no references": (
+        {"question": Q, "answer": A, "answers": [{"type": "multiple"}], "ground_truth": [{"id": "d"}]},
+        {"question": Q, "answer": A},
+    ),
     "our names go first": ({"question": Q, "input": "other", "reference": R, "target": "other"}, ASKED),
 }
 

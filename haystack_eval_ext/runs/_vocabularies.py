@@ -267,7 +267,11 @@ def _objects(records: list[Record], name: str) -> bool:
 
 def _texts(records: list[Record], name: str) -> bool:
     """Whether a column may be texts at all: a number under a name such as "target" is something else."""
-    return all(isinstance(record.values.get(name), str | list | type(None)) for record in records)
+    values = [record.values.get(name) for record in records]
+    lists = [value for value in values if isinstance(value, list)]
+    return all(isinstance(value, str | list | type(None)) for value in values) and all(
+        isinstance(entry, str) for value in lists for entry in value
+    )
 
 
 def _squad_answers(records: list[Record], known: dict[str, Column]) -> list[Record]:
@@ -275,7 +279,7 @@ def _squad_answers(records: list[Record], known: dict[str, Column]) -> list[Reco
     if any(column.name == "reference_answer" for column in known.values()) or "answers" in known:
         return records
     given = [record.values.get("answers") for record in records]
-    if not any(map(_are_answers, given)) or any(isinstance(value, str) for value in given):
+    if all(value is None for value in given) or not all(map(_are_answers, given)):
         return records
     known["answers"] = BY_NAME["reference_answer"]
     taken = {column.name for column in known.values()}
@@ -288,7 +292,12 @@ def _squad_answers(records: list[Record], known: dict[str, Column]) -> list[Reco
 
 
 def _are_answers(value: Any) -> bool:
-    return (isinstance(value, dict) and "text" in value) or isinstance(as_list(value), list)
+    entries = as_list(value["text"] if isinstance(value, dict) and "text" in value else value)
+    return value is None or (isinstance(entries, list) and all(map(_is_answer, entries)))
+
+
+def _is_answer(entry: Any) -> bool:
+    return isinstance(entry, str) or (isinstance(entry, dict) and isinstance(entry.get("text"), str))
 
 
 def _from_squad(values: dict[str, Any], known: Mapping[str, Column]) -> dict[str, Any]:
@@ -296,7 +305,7 @@ def _from_squad(values: dict[str, Any], known: Mapping[str, Column]) -> dict[str
     texts = as_list(given["text"]) if isinstance(given, dict) and "text" in given else given
     if isinstance(texts, list):
         texts = [entry["text"] if isinstance(entry, dict) and "text" in entry else entry for entry in texts]
-        texts = list(dict.fromkeys(texts)) if all(isinstance(entry, str) for entry in texts) else texts
+        texts = list(dict.fromkeys(texts))
     found = values | {"answers": texts}
     if "context" in known and isinstance(values.get("context"), str):
         found["context"] = [values["context"]]
