@@ -171,6 +171,17 @@ def test_a_list_in_the_csv_of_pandas(tmp_path: Path) -> None:
     assert read_dataset(tmp_path / "r.csv").column("contexts") == [texts]
 
 
+def test_objects_in_the_csv_of_mlflow(tmp_path: Path) -> None:
+    row = {"inputs": {"question": Q}, "outputs": {"response": A}, "expectations": {"expected_response": R}}
+    for write, expected in ((json.dumps, [ASKED | {"answer": A}]), (repr, None)):
+        pd.DataFrame([{name: write(value) for name, value in row.items()}]).to_csv(tmp_path / "m.csv", index=False)
+        if expected:
+            assert meant(read_dataset(tmp_path / "m.csv")) == expected
+            continue
+        with pytest.raises(DatasetError, match="If an entry of 'inputs' holds it"):
+            read_dataset(tmp_path / "m.csv")
+
+
 def test_cells_of_any_length_are_read_and_the_limit_of_others_stays(tmp_path: Path) -> None:
     before = csv.field_size_limit()
     file = tmp_path / "long.csv"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._batches import as_list
 from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS, Column, column_name
+from haystack_eval_ext.runs._lines import parse_json
 from haystack_eval_ext.runs._names import nearest
 
 if TYPE_CHECKING:
@@ -230,6 +231,7 @@ def _unpacked(records: list[Record], known: dict[str, Column]) -> list[Record]:
     told = any(group in names or any(name.startswith(f"{group}.") for name in names) for group in _GROUPS)
     if not told:
         return records
+    records = [record._replace(values=_read(record.values)) for record in records]
     judged = any(column.name == "reference_answer" for column in known.values())
     for group, (ours, preferred) in sorted(_GROUPS.items(), key=lambda entry: entry[0] == "outputs"):
         if ours in (column.name for column in known.values()) or group in known:
@@ -237,7 +239,7 @@ def _unpacked(records: list[Record], known: dict[str, Column]) -> list[Record]:
         judged = judged or any(column.name == "reference_answer" for column in known.values())
         if group == "outputs" and not judged:
             continue  # MLflow keeps what the system said there, LangSmith the right answer
-        if group == "outputs" and group in names and not _objects(records, group):
+        if group == "outputs" and group in names and _texts(records, group):
             known[group] = BY_NAME[ours]
             continue
         keys = _keys(records, group)
@@ -251,6 +253,24 @@ def _unpacked(records: list[Record], known: dict[str, Column]) -> list[Record]:
     return records
 
 
+def _read(values: dict[str, Any]) -> dict[str, Any]:
+    """In CSV an object is its JSON."""
+    return {name: _object(value) if name in _GROUPS else value for name, value in values.items()}
+
+
+def _object(value: Any) -> Any:
+    if not _looks_like_object(value):
+        return value
+    try:
+        return parse_json(value)
+    except ValueError:
+        return value
+
+
+def _looks_like_object(value: Any) -> bool:
+    return isinstance(value, str) and value.lstrip().startswith("{")
+
+
 def _keys(records: list[Record], group: str) -> dict[str, None]:
     keys: dict[str, None] = {}
     for record in records:
@@ -261,13 +281,11 @@ def _keys(records: list[Record], group: str) -> dict[str, None]:
     return keys
 
 
-def _objects(records: list[Record], name: str) -> bool:
-    return any(isinstance(record.values.get(name), dict) for record in records)
-
-
 def _texts(records: list[Record], name: str) -> bool:
     """Whether a column may be texts at all: a number under a name such as "target" is something else."""
     values = [record.values.get(name) for record in records]
+    if name in _GROUPS and any(map(_looks_like_object, values)):
+        return False
     lists = [value for value in values if isinstance(value, list)]
     return all(isinstance(value, str | list | type(None)) for value in values) and all(
         isinstance(entry, str) for value in lists for entry in value
