@@ -100,9 +100,36 @@ META_GRADES = Golden(
 )
 NO_GRADES = Golden("reranker logits as scores", rows(("a:-4.5 b:0 c:7", "a b")), [2 / 3])  # all labels count alike
 
-# Overlap. The label has 4 words.
+# Overlap. The label has 4 words, so that only all four of them in one piece, or a whole shorter chunk, count.
 LABEL = "Paris is the capital"
 OVERLAP_ENGLISH = Golden(
+    "English",
+    one(texts(LABEL), texts("Rome is a city.", "The capital is Berlin", "Yes.  PARIS is\nthe capital of France.")),
+    [1 / 3],  # RR: the third contains it
+)
+# The label has 12 words: a to l. The first chunk has its words in any order; five or more in one piece have the others.
+LONG_LABEL = "a b c d e f g h i j k l"
+OVERLAP_TOGETHER = one(
+    texts(LONG_LABEL), texts("l k j i h g f e d c b a", "x a b c d e y", "d e f g h i z", "w i j k l")
+)
+# Covered: 0, 5, then d to i adds f to i: 9 of 12 (.75). Four words in one piece ("i j k l") are too few of five.
+OVERLAP_SHARE = Golden("chunks cover it together", OVERLAP_TOGETHER, [9 / 12])  # R
+OVERLAP_RANK = Golden("found where the share is reached", OVERLAP_TOGETHER, [1 / 3])  # RR at .65: rank 3
+OVERLAP_P = Golden("chunks that cover anything new are hits", OVERLAP_TOGETHER, [2 / 4])  # P
+OVERLAP_MAP = Golden("precision where the label is found", OVERLAP_TOGETHER, [2 / 3])  # AP: 2 of the first 3
+OVERLAP_NDCG = Golden("the gain comes where the label is found", OVERLAP_TOGETHER, [1 / 2])  # nDCG: 1 / log2(4)
+OVERLAP_TWO_OF_ONE = Golden(
+    "one chunk finds two labels",
+    one(texts("red", "car", "blue"), texts("x", "red car", "blue")),
+    [(1 / 2 + 1 / 2 + 2 / 3) / 3],  # AP
+)
+OVERLAP_STRICT = Golden(
+    "a threshold of 1",
+    one(texts(LONG_LABEL), texts("a b c d e f g h i j", "h i j k l")),
+    [1 / 2],  # RR: all twelve words at rank 2
+)
+# By one chunk alone, in any order.
+BY_CHUNK_ENGLISH = Golden(
     "English",
     one(
         texts(LABEL),
@@ -114,7 +141,7 @@ OVERLAP_ENGLISH = Golden(
     ),
     [1 / 2],  # RR
 )
-OVERLAP_STRICT = Golden(
+BY_CHUNK_STRICT = Golden(
     "a threshold of 1",
     one(texts(LABEL), texts("The capital is Berlin", "capital, the: is Paris", "Yes. Paris is the capital.")),
     [1 / 2],  # RR: all four words in any order
@@ -124,7 +151,7 @@ REPEATED_WORDS = Golden(
     one(texts("no no no yes"), texts("no yes", "no no yes")),  # 2 of 4, 3 of 4
     [1 / 2],  # RR
 )
-# The label has 9 characters and 8 pairs. Of these the first chunk has 3 (.375), the second 6 (.75).
+# The label has 9 characters and 8 pairs. Of these the first chunk has 3 (.375), the second 6, and 8 with the first.
 OVERLAP_JAPANESE = Golden(
     "Japanese", one(texts("有給休暇は年二十日"), texts("有給休暇", "休暇は年二十日", "有給休暇は年二十日です")), [1 / 2]
 )  # RR

@@ -13,7 +13,15 @@ from haystack_eval_ext._parameters import PlainParameters, is_number
 from haystack_eval_ext._rows import document_rows, with_checked_documents
 from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, in_a_run, report_rows
 from haystack_eval_ext._serialization import parameters_to_dict
-from haystack_eval_ext.retrieval._judging import Duplicates, Judging, Matching, Reach, match_keys, never_retrieved
+from haystack_eval_ext.retrieval._judging import (
+    OVERLAPS,
+    Duplicates,
+    Judging,
+    Matching,
+    Reach,
+    match_keys,
+    never_retrieved,
+)
 from haystack_eval_ext.retrieval._keys import Keys
 from haystack_eval_ext.retrieval._labels import LabelReader
 from haystack_eval_ext.retrieval._mismatch import find_mismatch
@@ -136,6 +144,13 @@ class RetrievalEvaluation:
         )
         scores = self.score(ranking)
         told = "" if len(ranking.judged.query) else with_checked_documents(self._mismatch, rows)
+        if ranking.out_of_reach:
+            told = (
+                f"{ranking.out_of_reach} of {len(ranking.labels.grade)} labels have more tokens than all chunks "
+                "retrieved for their question together could cover at overlap_threshold "
+                f"{self.judging.overlap_threshold}: no order of these chunks finds them. Retrieve more, or lower "
+                "overlap_threshold."
+            )
         if find_never_retrieved is None:
             find_never_retrieved = ranking.n_queries > 1 and ranking.retrieved.sum() <= _QUICKLY_SEARCHED
         missing: list[Any] | None = None
@@ -158,7 +173,7 @@ class RetrievalEvaluation:
 
     def _mismatch(self, truths: list[list[Document]], retrieved: list[list[Document]]) -> str:
         """What to tell where not one label occurs among the documents, whatever their question."""
-        if self.judging.matching == "overlap":
+        if self.judging.matching in OVERLAPS:
             return ""
         labels = [label for row in truths for label in row]
         documents = [document for row in retrieved for document in row]
@@ -270,11 +285,14 @@ class RetrievalEvaluator(PlainParameters):
             the grades themselves, such as NDCG, do not look at it.
         :param grade_field: Where the grade of a ground-truth document stands: "score", "meta.<key>", or None: all count
             alike, as 1. A document without a grade counts as 1, a grade of 0 or below as judged not relevant.
-        :param matching: When a retrieved document matches. "exact": the compared fields are equal. "overlap": its text
-            contains that of the ground-truth document, or has at least ``overlap_threshold`` of its tokens; costs
-            labels x chunks comparisons a question. "span": it covers characters of a span, given by ``meta["start"]``
-            and ``meta["end"]`` of the ground-truth document; the chunk's place is ``meta["split_idx_start"]``.
-        :param overlap_threshold: Share of a label's tokens that a chunk must have, above 0 and at most 1. Tokens are
+        :param matching: When a retrieved document matches. "exact": the compared fields are equal. "overlap": chunks
+            cover the tokens of a ground-truth document's text together, in common runs of five tokens or more; recall
+            counts the covered share, and a label is found where that reaches ``overlap_threshold``.
+            "overlap_by_chunk": one chunk alone contains the text, or has that share of its tokens in any order.
+            Both cost labels x chunks comparisons a question. "span": it covers characters of a span, given by
+            ``meta["start"]`` and ``meta["end"]`` of the ground-truth document; the chunk's place is
+            ``meta["split_idx_start"]``.
+        :param overlap_threshold: Share of a label's tokens that must be covered, above 0 and at most 1. Tokens are
             words, or pairs of neighbouring characters in scripts without spaces.
         :param duplicates: What a later copy of a retrieved document does. "keep": it keeps its rank and gains nothing.
             "drop": it is taken out and the gap closed. "each": it counts like the first, so that every chunk of a

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Matching = Literal["exact", "overlap", "span"]
+Matching = Literal["exact", "overlap", "overlap_by_chunk", "span"]
+OVERLAPS = ("overlap", "overlap_by_chunk")
 Duplicates = Literal["keep", "drop", "each"]
 
 _NO_KEY = -1
@@ -50,8 +51,8 @@ class Judging:
 
     :param document_comparison_field: What is compared: "content", "id", "meta.<key>", or a list of these.
     :param grade_field: Where a label's grade stands: "score", "meta.<key>", or None: all labels count alike.
-    :param matching: "exact", "overlap" or "span".
-    :param overlap_threshold: Share of a label's tokens that a chunk must have for "overlap".
+    :param matching: "exact", "overlap", "overlap_by_chunk" or "span".
+    :param overlap_threshold: Share of a label's tokens that must be covered for "overlap".
     :param duplicates: What a later copy of a document does: "keep", "drop" or "each".
     """
 
@@ -75,9 +76,9 @@ class Judging:
         if not is_number(self.overlap_threshold) or not 0 < self.overlap_threshold <= 1:
             msg = f"overlap_threshold must be above 0 and at most 1, but is {self.overlap_threshold!r}."
             raise ValueError(msg)
-        if self.matching == "overlap" and self.document_comparison_field != "content":
+        if self.matching in OVERLAPS and self.document_comparison_field != "content":
             msg = (
-                "matching='overlap' compares texts: document_comparison_field must be 'content', "
+                f"matching={self.matching!r} compares texts: document_comparison_field must be 'content', "
                 f"but is {self.document_comparison_field!r}."
             )
             raise ValueError(msg)
@@ -125,8 +126,9 @@ class Judging:
             matches = _passages.spans(truths, near, reader, keys.of)
         else:
             reader = LabelReader(keys, grade, self.grade_field)
-            if self.matching == "overlap":
-                matches = _passages.overlaps(truths, near, reader, self.overlap_threshold, each=each)
+            if self.matching in OVERLAPS:
+                match = _passages.overlaps if self.matching == "overlap" else _passages.overlaps_by_chunk
+                matches = match(truths, near, reader, self.overlap_threshold, each=each)
             elif reach.first_hit_only:
                 matches = match_first(truths, near, reader, keys, level)
             else:
@@ -141,6 +143,8 @@ class Judging:
             found=matches.found,
             judged=matches.judged,
             words=_words_of(retrieved) if reach.words else None,
+            shares=matches.shares,
+            out_of_reach=matches.out_of_reach,
         )
 
     def _check_fields(

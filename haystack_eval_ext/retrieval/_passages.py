@@ -10,6 +10,7 @@ instead of one look-up per chunk. Each distinct text is normalised and split int
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SPAN_FIELDS = ("start", "end")
+# Shorter runs of tokens ("in the case of") stand in passages that have nothing to do with each other.
+_SHORTEST_RUN = 5
 
 
 class _Pair(NamedTuple):
@@ -50,11 +53,131 @@ class _Passage:
         plain = normalize(text)
         #: Its words between blanks, so that "art" is not found in "party".
         self.text = f" {' '.join(words(plain))} "
-        self.tokens = Counter(overlap_tokens(plain))
-        self.n_tokens = self.tokens.total()
+        self.tokens = overlap_tokens(plain)
+        self._runs: dict[int, dict[tuple[str, ...], list[int]]] = {}
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each token occurs."""
+        return Counter(self.tokens)
+
+    def runs(self, length: int) -> dict[tuple[str, ...], list[int]]:
+        """Where each run of so many tokens begins."""
+        if length not in self._runs:
+            found = self._runs[length] = {}
+            for place, run in enumerate(zip(*(self.tokens[start:] for start in range(length)), strict=False)):
+                found.setdefault(run, []).append(place)
+        return self._runs[length]
+
+
+class _Passages:
+    """The passages of a run, each distinct text once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Passage] = {}
+
+    def of(self, text: str) -> _Passage:
+        if text not in self._known:
+            self._known[text] = _Passage(text)
+        return self._known[text]
+
+
+class _Covered:
+    """A labelled passage and which of its tokens no chunk has covered yet."""
+
+    def __init__(self, number: int, passage: _Passage) -> None:
+        self.number = number
+        self.passage = passage
+        self.length = len(passage.tokens)
+        self.covered = 0
+        self._uncovered = bytearray(b"\x01" * self.length)
+
+    def cover(self, chunk: _Passage) -> int | None:
+        """Mark what a chunk covers and count what is new of it; None if it covers nothing at all."""
+        if self.length and self.passage.text in chunk.text:
+            new = sum(self._uncovered)
+            self._uncovered = bytearray(self.length)
+        else:
+            length = min(_SHORTEST_RUN, self.length, len(chunk.tokens))
+            runs = self.passage.runs(length) if length else {}
+            common = runs.keys() & chunk.runs(length).keys() if length else set()
+            if not common:
+                return None
+            new = 0
+            for run in common:
+                for start in runs[run]:
+                    for place in range(start, start + length):
+                        new += self._uncovered[place]
+                        self._uncovered[place] = 0
+        self.covered += new
+        return new
 
 
 def overlaps(
+    truths: Sequence[Sequence[Document]],
+    retrieved: Sequence[Sequence[Document]],
+    reader: LabelReader,
+    threshold: float,
+    *,
+    each: bool,
+) -> Matches:
+    """
+    Match chunks with the labelled passages whose tokens they cover, together.
+
+    A token of a passage is covered where it stands in a run of at least five tokens that the chunk has as well; in a
+    run of all tokens, where the passage or the chunk has fewer. A passage counts as found at the rank where the covered
+    share reaches the threshold.
+
+    :param truths: The ground-truth documents of each question, compared by content.
+    :param retrieved: The retrieved documents of each question, best first.
+    :param reader: Reads the labels; its key is the content.
+    :param threshold: Share of a passage's tokens.
+    :param each: Whether a chunk that covers nothing new counts as a hit.
+    :returns: The hits and labels of the batch, and what of each label was covered.
+    """
+    passages = _Passages()
+    pairs: list[_Pair] = []
+    parts: list[_Pair] = []
+    reached: list[_Pair] = []
+    lengths: list[int] = []
+    without_key = beyond = 0
+    for query, (numbers, documents) in enumerate(zip(reader.read(truths), retrieved, strict=True)):
+        labels = [_Covered(number, passages.of(str(text))) for text, number in numbers.items()]
+        lengths.extend(label.length or 1 for label in labels)
+        held = 0
+        for rank, document in enumerate(documents, start=1):
+            if not document.content:
+                without_key += 1
+                continue
+            chunk = passages.of(document.content)
+            held += len(chunk.tokens)
+            for label in labels:
+                missing = label.covered < threshold * label.length
+                new = label.cover(chunk)
+                if new is None:
+                    continue
+                pair = _Pair(query, rank, label.number, new)
+                pairs.append(pair)
+                if new:
+                    parts.append(pair)
+                if missing and label.covered >= threshold * label.length:
+                    reached.append(pair)
+        beyond += sum(label.length * threshold > held for label in labels) if documents else 0
+    table = reader.labels(truths)
+    covering = _assemble(table, pairs, without_key, each=True)
+    found = _assemble(table, parts, without_key, lengths=lengths)
+    return Matches(
+        labels=table,
+        hits=covering.hits if each else found.hits,
+        found=_assemble(table, reached, without_key).found,
+        judged=covering.judged,
+        without_key=without_key,
+        shares=found.found,
+        out_of_reach=beyond,
+    )
+
+
+def overlaps_by_chunk(
     truths: Sequence[Sequence[Document]],
     retrieved: Sequence[Sequence[Document]],
     reader: LabelReader,
@@ -72,33 +195,27 @@ def overlaps(
     :param each: Whether a chunk that satisfies only labels found before counts as a hit.
     :returns: The hits and labels of the batch.
     """
-    passages: dict[str, _Passage] = {}
-
-    def passage(text: str) -> _Passage:
-        if text not in passages:
-            passages[text] = _Passage(text)
-        return passages[text]
-
+    passages = _Passages()
     pairs: list[_Pair] = []
     without_key = 0
     for query, (numbers, documents) in enumerate(zip(reader.read(truths), retrieved, strict=True)):
-        labels = [(passage(str(text)), number) for text, number in numbers.items()]
+        labels = [(passages.of(str(text)), number) for text, number in numbers.items()]
         for rank, document in enumerate(documents, start=1):
             if not document.content:
                 without_key += 1
                 continue
-            chunk = passage(document.content)
+            chunk = passages.of(document.content)
             pairs.extend(_Pair(query, rank, number) for label, number in labels if _satisfies(chunk, label, threshold))
     return _assemble(reader.labels(truths), pairs, without_key, each=each)
 
 
 def _satisfies(chunk: _Passage, label: _Passage, threshold: float) -> bool:
-    if not label.n_tokens:
+    if not label.tokens:
         return False  # nothing but punctuation or white space
     if label.text in chunk.text:
         return True
-    shared = sum(min(times, chunk.tokens.get(token, 0)) for token, times in label.tokens.items())
-    return shared >= threshold * label.n_tokens
+    shared = sum(min(times, chunk.counts[token]) for token, times in label.counts.items())
+    return shared >= threshold * len(label.tokens)
 
 
 def checked_span_keys(truths: Sequence[Sequence[Document]], key: Callable[[Document], Key]) -> Keys:

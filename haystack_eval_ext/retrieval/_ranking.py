@@ -81,6 +81,8 @@ class Matches(NamedTuple):
     found: Found
     judged: Hits
     without_key: int  # retrieved documents that lack the compared field
+    shares: Found | None = None
+    out_of_reach: int = 0  # labels longer than all that was retrieved for their question could cover
 
 
 @dataclass(eq=False)
@@ -97,6 +99,9 @@ class JudgedRanking:
     :param judged: The retrieved documents that carry a label, later copies of a document included.
     :param words: Words of each retrieved document, flat; only there when a measure has a text budget.
     :param names: Names of the queries, for messages; None: they are rows.
+    :param shares: What of each label was found, where that is told apart from the labels that were found; recall counts
+        these shares. None: recall counts ``found``.
+    :param out_of_reach: Labels with more tokens than all that was retrieved for their question could cover.
     """
 
     n_queries: int
@@ -107,6 +112,8 @@ class JudgedRanking:
     judged: Hits
     words: IntArray | None = None
     names: list[str] | None = None
+    shares: Found | None = None
+    out_of_reach: int = 0
     # Several measures at several cut-offs share these, so that each is computed once per batch.
     _levels: dict[float | None, Relevance] = field(default_factory=dict, repr=False)
     _gains: dict[bool, tuple[FloatArray, FloatArray]] = field(default_factory=dict, repr=False)
@@ -216,14 +223,17 @@ class Relevance:
 
     @cached_property
     def first(self) -> Hits:
-        """The first relevant document of each query that has one."""
-        return self.hits.where(number_within(self.hits.query) == 0)
+        """The first relevant document of each query that has one; where labels are covered in parts, that finds one."""
+        if self._ranking.shares is None:
+            return self.hits.where(number_within(self.hits.query) == 0)
+        found = self.found
+        return Hits(found.query, found.rank, found.grade).where(number_within(found.query) == 0)
 
     @cached_property
     def precision_at_found(self) -> FloatArray:
         """For each found label, the precision at the rank where it was found."""
         hits, found = self.hits, self.found
-        if len(hits.query) == len(found.query):
+        if len(hits.query) == len(found.query) and self._ranking.shares is None:
             return (number_within(hits.query) + 1) / hits.rank
         # A document satisfied several labels, or several documents the same one: count the documents up to that rank.
         stride = int(max(hits.rank.max(initial=0), found.rank.max(initial=0))) + 1
@@ -251,7 +261,8 @@ class Relevance:
         :param depth: How many documents count: a number, one per query, or None for all.
         :returns: A count per query.
         """
-        found, ranking = self.found, self._ranking
+        ranking = self._ranking
+        found = self.found if ranking.shares is None else ranking.shares.where(self.at_level(ranking.shares.grade))
         if found.parts is None:
             if found.query is self.hits.query:
                 return self.count(depth)

@@ -63,8 +63,8 @@ class DocumentNDCGEvaluator(RetrievalEvaluator):
         :param grade_field: Where the grade of a ground-truth document stands: "score", "meta.<key>", or None: all
             alike.
         :param relevance_threshold: Not used by NDCG, which works on the grades themselves; there as in all evaluators.
-        :param matching: When a retrieved document matches: "exact" or "overlap".
-        :param overlap_threshold: Share of a label's tokens that a chunk must have for "overlap".
+        :param matching: When a retrieved document matches: "exact", "overlap" or "overlap_by_chunk".
+        :param overlap_threshold: Share of a label's tokens that must be covered for "overlap".
         :param duplicates: What a later copy of a retrieved document does: "keep" or "drop".
         :param on_undefined: What a question without a grade above 0 counts as: "zero", "nan" or "raise".
         :raises ValueError: If a parameter has no such value.

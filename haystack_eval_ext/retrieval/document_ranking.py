@@ -65,7 +65,7 @@ class DocumentRankingEvaluator(PlainParameters):
             alike.
         :param matching: When a retrieved document matches: "exact", "overlap", or "span" (P, R, F1, Success, RR, SetP,
             SetR and SetF only).
-        :param overlap_threshold: Share of a label's tokens that a chunk must have for "overlap".
+        :param overlap_threshold: Share of a label's tokens that must be covered for "overlap".
         :param duplicates: What a later copy of a retrieved document does: "keep", "drop", or "each" (P, Success, RR and
             Judged only).
         :param on_undefined: What a question without relevant documents counts as: "zero", "nan" or "raise".

@@ -70,7 +70,7 @@ class DocumentRecallEvaluator(RetrievalEvaluator):
         :param grade_field: Where the grade of a ground-truth document stands: "score", "meta.<key>", or None: all
             alike.
         :param matching: When a retrieved document matches: "exact", "overlap" or, not with ``capped``, "span".
-        :param overlap_threshold: Share of a label's tokens that a chunk must have for "overlap".
+        :param overlap_threshold: Share of a label's tokens that must be covered for "overlap".
         :param duplicates: What a later copy of a retrieved document does: "keep" or "drop", and "each" for
             "single_hit".
         :param on_undefined: What a question without relevant documents counts as: "zero", "nan" or "raise".

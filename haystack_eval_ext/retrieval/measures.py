@@ -286,7 +286,8 @@ def bpref(ranking: JudgedRanking, _depth: None, level: float | None) -> FloatArr
     """1/R sum over the relevant retrieved of 1 - min(judged not relevant above, R) / min(judged not relevant, R)."""
     relevance = ranking.relevance(level)
     total = relevance.total
-    labels, hits = ranking.labels, ranking.hits
+    # Where several documents cover a label together, the one counts that finds it.
+    labels, hits = ranking.labels, ranking.hits if ranking.shares is None else ranking.found
     # A negative grade marks a document that was pooled but not judged.
     nonrelevant = np.bincount(
         labels.query[(labels.grade >= 0) & ~relevance.at_level(labels.grade)], minlength=ranking.n_queries

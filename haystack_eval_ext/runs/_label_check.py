@@ -81,7 +81,7 @@ def _compared(pipeline: Pipeline) -> Iterator[tuple[str, Any]]:
         field = getattr(instance, PARAMETER, None)
         if field is None or None in free or any(socket.senders for socket in free if socket is not None):
             continue
-        if getattr(instance, "matching", "exact") != "overlap":
+        if getattr(instance, "matching", "exact") in ("exact", "span"):
             yield name, field
 
 
