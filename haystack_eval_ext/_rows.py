@@ -15,6 +15,7 @@ from haystack.dataclasses import ChatMessage, ChatRole, GeneratedAnswer
 from haystack_eval_ext._batches import as_list, rows_of
 from haystack_eval_ext._batches import describe as describe  # noqa: PLC0414 - other files take it from here
 from haystack_eval_ext._parameters import plain
+from haystack_eval_ext._thoughts import without_their_thoughts
 
 JSON_DOCUMENT_FIELDS = ("id", "content", "blob", "meta")
 _TEXTS_AND_LISTS = frozenset((str, list))
@@ -244,7 +245,7 @@ def missing(value: Any) -> bool:
 
 def answers(name: str, value: Any) -> list[str]:
     """
-    Check a socket of answers, and take their texts.
+    Check a socket of answers, and take their texts, without the thoughts before them.
 
     :param name: Its name.
     :param value: What it was given: texts, ChatMessages of the assistant, GeneratedAnswers, or their JSON forms.
@@ -255,9 +256,9 @@ def answers(name: str, value: Any) -> list[str]:
     if isinstance(value, str | ChatMessage):
         value = [value]
     rows = rows_of(name, value, "with one answer per question")
-    if _all_texts(rows):
-        return rows
-    return [_answer(answer, f"{name}[{row}]") for row, answer in enumerate(rows)]
+    if not _all_texts(rows):
+        rows = [_answer(answer, f"{name}[{row}]") for row, answer in enumerate(rows)]
+    return without_their_thoughts(name, rows)
 
 
 def _answer(value: Any, place: str) -> str:

@@ -33,6 +33,8 @@ _LISTED_ROWS = 10
 _LISTED_REASONS = 3
 # Ids of the rows of the batch, while a run evaluates it.
 _ROW_NAMES: ContextVar[Sequence[str] | None] = ContextVar("row_names", default=None)
+# What its components noticed in their inputs.
+_NOTES: ContextVar[list[str] | None] = ContextVar("notes", default=None)
 
 
 class UndefinedScore(ValueError):  # noqa: N818 - named after what happened to the score
@@ -78,19 +80,21 @@ def check_on_undefined(on_undefined: str) -> None:
 
 
 @contextmanager
-def rows_of_a_run(names: Sequence[str]) -> Iterator[None]:
+def rows_of_a_run(names: Sequence[str]) -> Iterator[list[str]]:
     """
     Let messages about rows name their ids, and leave the warnings about them to the run.
 
     A run knows more than a component: which rows it was not given, and which of its scores count.
 
     :param names: The id of each row of the batch.
-    :returns: A context, in which the components run.
+    :returns: A context, in which the components run; what they :func:`note` is in its list.
     """
-    token = _ROW_NAMES.set(names)
+    token, notes = _ROW_NAMES.set(names), list[str]()
+    kept = _NOTES.set(notes)
     try:
-        yield
+        yield notes
     finally:
+        _NOTES.reset(kept)
         _ROW_NAMES.reset(token)
 
 
@@ -101,6 +105,19 @@ def in_a_run() -> bool:
     :returns: True inside :func:`rows_of_a_run`.
     """
     return _ROW_NAMES.get() is not None
+
+
+def note(message: str) -> None:
+    """
+    Tell what was noticed in the inputs: a run keeps it in its manifest, else it is logged.
+
+    :param message: What, without texts of the user.
+    """
+    notes = _NOTES.get()
+    if notes is None:
+        logger.warning("{found}", found=message)
+    elif message not in notes:
+        notes.append(message)
 
 
 def list_rows(rows: npt.NDArray[np.intp] | Sequence[int], names: Sequence[str] | None = None) -> str:

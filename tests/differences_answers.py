@@ -67,6 +67,14 @@ ANSWER_DIFFERENCES: dict[str, Difference] = {
         stock=["[0]"] * 2,
         ours=["[1.0]"] * 2,
     ),
+    "Thoughts before the answer": Difference(
+        scores(
+            ("a", "<think>b?</think>a"), ("a", "b?\n</think>\n\na"), ("The tag is </think>.", "The tag is </think>.")
+        ),
+        columns=["a block", "without its opening tag", "an answer about a tag"],
+        stock=["[0]", "[0]", "[1]"],
+        ours=["[1.0]"] * 3,
+    ),
     "Several references": Difference(
         scores((["a", "b"], "b")),
         columns=["scores"],

@@ -57,6 +57,16 @@ def examples_shown(side: str) -> list[str]:
     return ["yes" if "statement_scores" in prompt.split("Examples:")[-1].split(marker(0))[0] else "no"]
 
 
+def thoughts_shown(side: str) -> list[str]:
+    answers = "predicted_answers"
+    given = {"instructions": "i", "inputs": [(answers, list[str])], "outputs": ["score"], "examples": []}
+    llm_judge, llm_asked = make(side, "LLMEvaluator", [ONE], given)
+    judge, asked = make(side, "FaithfulnessEvaluator", [faithful(["a"], [1])], {})
+    llm_judge.run(**{answers: ["<think>b?</think>a"]})
+    judge.run(questions=[marker(0)], contexts=[["c"]], predicted_answers=["<think>b?</think>a"])
+    return ["yes" if "b?" in str(each.asked[0][-1].text) else "no" for each in (llm_asked, asked)]
+
+
 def meta(side: str) -> list[str]:
     def told(text: str, row: int) -> ChatMessage:
         return ChatMessage.from_assistant(text, meta={"id": row})
@@ -121,6 +131,12 @@ JUDGED_DIFFERENCES: dict[str, Difference] = {
         columns=["code fence", "prose", "comma too many"],
         stock=["[None]"] * 3,
         ours=["[{'score': 1}]"] * 3,
+    ),
+    "Thoughts before an answer that is judged": Difference(
+        thoughts_shown,
+        columns=["LLM", "faithfulness"],
+        stock=["yes"] * 2,
+        ours=["no"] * 2,
     ),
     "A reply without text": Difference(
         results([], ChatMessage.from_assistant(tool_calls=[])),

@@ -33,6 +33,7 @@ LAYERS = (
         "_sentences",
         "_serialization",
         "_text",
+        "_thoughts",
         "_version",
     ),
 )

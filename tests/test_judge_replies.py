@@ -28,6 +28,7 @@ NO_ID = "it had no verdict for any of the ids asked about"
 TWICE = "it named a key twice with different values"
 CONTRADICTS = "it held several answers that contradict each other"
 NONE_OF = "a verdict was none of 1, 0"
+DRAFTED = '<|channel|>analysis<|message|>{"verdicts": {"s1": 0, "s2": 0}}'
 
 
 class Reply(NamedTuple):
@@ -62,6 +63,12 @@ REPLIES = [
     Reply("think block that is not closed", '<think>{"verdicts": {"s1": 1, "s2"', "it ended before the answer began"),
     Reply("nothing but a thought", "<think>Well.</think>", NO_JSON),
     Reply("tag inside a text", '{"verdicts": {"s1": 1, "s2": 0}, "why": "</think> is a tag"}', BOTH),
+    Reply("tag inside a text in a fence", f'```json\n{GOOD[:-1]}, "why": "so</think>"}}\n```', BOTH),
+    Reply("tag inside a text, trailing comma", f'{GOOD[:-1]}, "why": "a.</think> B",}}', BOTH),
+    Reply("tag inside a text, single quotes", "{'verdicts': {'s1': 1, 's2': 0}, 'why': 'a.</think> B'}", BOTH),
+    Reply("tag inside a text, byte order mark", f'\ufeff{GOOD[:-1]}, "why": "<think>"}}', BOTH),
+    Reply("channels", f"{DRAFTED}<|end|><|start|>assistant<|channel|>final<|message|>{GOOD}<|return|>", BOTH),
+    Reply("channels without a final one", DRAFTED, "it was empty"),
     Reply("trailing comma", '{"verdicts": {"s1": 1, "s2": 0,},}', BOTH),
     Reply("trailing comma in a text", '{"verdicts": {"s1": 1, "s2": 0}, "why": "a,}",}', BOTH),
     Reply("single quotes", "{'verdicts': {'s1': 1, 's2': 0}}", BOTH),

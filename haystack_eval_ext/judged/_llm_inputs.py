@@ -16,10 +16,13 @@ from haystack.utils import deserialize_type
 from haystack_eval_ext._batches import as_list, rows_of
 from haystack_eval_ext._parameters import is_number, plain
 from haystack_eval_ext._rows import JSON_DOCUMENT_FIELDS, describe, document_from_json
+from haystack_eval_ext._thoughts import without_their_thoughts
 from haystack_eval_ext.judged._sockets import Socket
 
 _TEXTS = (str, ChatMessage, GeneratedAnswer)
 _PAIR = 2
+# Sockets whose texts are answers in all components.
+_ANSWERS = ("predicted_answers", "other_answers")
 
 
 def read_inputs(inputs: Any) -> list[tuple[str, Any]]:
@@ -166,7 +169,8 @@ def _read_rows(kind: Any, lists: bool, name: str, value: Any) -> list[Any]:
         if lists and not isinstance(as_list(given), list):
             msg = f"{name}[{row}] must be a list, as the type of this input says, but is {describe(given)}."
             raise TypeError(msg)
-    return [as_json(given, f"{name}[{row}]", kinds) for row, given in enumerate(value)]
+    found = [as_json(given, f"{name}[{row}]", kinds) for row, given in enumerate(value)]
+    return without_their_thoughts(name, found) if name in _ANSWERS and set(map(type, found)) == {str} else found
 
 
 def _object_of(value: dict[Any, Any], place: str, kinds: frozenset[Any]) -> Any:

@@ -8,6 +8,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from haystack_eval_ext._thoughts import THOUGHT_TAG, without_channels
 from haystack_eval_ext.judged._failures import ReplyError
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-_THOUGHT_TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)\s*>", re.IGNORECASE)
+_AROUND = " \t\r\n\ufeff"
+_FENCED = re.compile(r"\A```\w*\s+(.*?)\s*```\Z", re.DOTALL)
 _OPENING = re.compile(r"[{\[]")
 # What an object or a list of objects or texts begins with; other brackets are prose, such as "[0, 1)" or "{name}".
 _BEGINS_JSON = re.compile(r"""\{\s*["'}]|\[\s*[\[{"'\]]""")
@@ -41,7 +43,8 @@ def read_reply(text: str | None, read: Callable[[Any], _T]) -> _T:
     :returns: What the reply says.
     :raises ReplyError: If there is no such value, or several that contradict each other.
     """
-    if text is None or not text.strip():
+    text = without_channels(text or "")
+    if not text.strip():
         msg = "it was empty"
         raise ReplyError(msg)
     if len(text) > _LONGEST:
@@ -66,18 +69,27 @@ def read_reply(text: str | None, read: Callable[[Any], _T]) -> _T:
 
 
 def _candidates(text: str) -> Iterable[Any]:
-    try:
+    for whole in (text.strip(_AROUND), _FENCED.sub(r"\1", text.strip(_AROUND))):
         # Nothing around it: then what looks like a thought is part of a text in it.
-        return [_DECODER.decode(text.strip())]
-    except (ValueError, RecursionError):
-        return _values(_without_thoughts(text))
+        try:
+            return [_DECODER.decode(whole)]
+        except (ValueError, RecursionError):
+            pass
+        if _BEGINS_JSON.match(whole):
+            repaired, end = _repaired(whole, 0)
+            try:
+                if end == len(whole):
+                    return [_DECODER.decode(repaired)]
+            except (ValueError, RecursionError):
+                pass
+    return _values(_without_thoughts(text))
 
 
 def _without_thoughts(text: str) -> str:
     kept: list[str] = []
     position = 0
     begins: int | None = None
-    for tag in _THOUGHT_TAG.finditer(text):
+    for tag in THOUGHT_TAG.finditer(text):
         if not tag[1]:
             if begins is None:
                 kept.append(text[position : tag.start()])

@@ -12,7 +12,9 @@ from haystack import Pipeline
 from haystack.core.errors import PipelineRuntimeError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from haystack_eval_ext._thoughts import keeps_thoughts, without_thoughts
 from haystack_eval_ext.runs._answers import AnswerPlan, plan_answer, read_function_result
+from haystack_eval_ext.runs._columns import THOUGHTS
 from haystack_eval_ext.runs._faults import WITHHELD, located_fault, raised_at, safe_message
 from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._plain import plain_document
@@ -183,16 +185,24 @@ class Asker:
     ) -> dict[str, Any]:
         tokens = recorder.tokens()
         stages = recorder.stages if outcome is None else outcome.stages
-        return _base(job, fault) | {
-            "answer": None if outcome is None else outcome.answer,
-            "contexts": [] if outcome is None else outcome.contexts,
-            "documents": [] if outcome is None else _plain_all(outcome.documents),
-            "stages": {name: _plain_all(documents) for name, documents in stages.items()},
-            "components": recorder.components(self._prices),
-            "seconds": None,
-            "tokens": tokens,
-            "cost": cost(tokens, self._prices),
-        }
+        said = None if outcome is None else outcome.answer
+        # Asked after the documents of the prompt were found, by what the generator said.
+        answer = said if said is None or keeps_thoughts() else without_thoughts(said)
+        thought = {} if answer == said else {THOUGHTS: True}
+        return (
+            _base(job, fault)
+            | thought
+            | {
+                "answer": answer,
+                "contexts": [] if outcome is None else outcome.contexts,
+                "documents": [] if outcome is None else _plain_all(outcome.documents),
+                "stages": {name: _plain_all(documents) for name, documents in stages.items()},
+                "components": recorder.components(self._prices),
+                "seconds": None,
+                "tokens": tokens,
+                "cost": cost(tokens, self._prices),
+            }
+        )
 
     def _run(self, row: dict[str, Any], slot: int, recorder: Recorder) -> _Outcome:
         if self._target.function is not None:

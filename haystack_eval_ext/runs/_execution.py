@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from haystack import Pipeline
 
 _NOTE = "Row numbers start at 0 and leave out the unanswerable rows and those without outputs."
+_ANSWERS = frozenset(("predicted_answers", "other_answers"))
 _ROW_NUMBER = re.compile(r"\[\d+\]")
 
 
@@ -52,12 +53,13 @@ def run_component(
     def run() -> Any:
         if hasattr(instance, "warm_up"):
             instance.warm_up()
-        try:
-            with rows_of_a_run([ids[row] for row in rows]):
-                return instance.run(**inputs)
-        except FailedRowsError as error:
-            # The other rows were scored, and maybe paid for: the table says how many failed.
-            return error.result
+        with rows_of_a_run([ids[row] for row in rows]) as notes:
+            try:
+                result = instance.run(**inputs)
+            except FailedRowsError as error:
+                # The other rows were scored, and maybe paid for: the table says how many failed.
+                result = error.result
+        return _with_notes(result, notes)
 
     output = _guarded(run, f"{name} ({type(instance).__name__})", note)
     if not isinstance(output, dict):
@@ -81,7 +83,7 @@ def run_connected(
     :raises EvaluationError: If a component fails or does not run.
     """
     data = {name: _of_rows(sockets, rows, len(ids)) for name, sockets in inputs.items() if sockets}
-    with rows_of_a_run([ids[row] for row in rows]):
+    with rows_of_a_run([ids[row] for row in rows]) as notes:
         outputs: dict[str, dict[str, Any]] = _guarded(
             lambda: pipeline.run(data, include_outputs_from=set(metric_components)), "The pipeline", ""
         )
@@ -89,7 +91,16 @@ def run_connected(
         if name not in outputs:
             msg = f"{name} did not run: something that it waits for was never sent. Check the pipeline's connections."
             raise EvaluationError(msg)
-    return outputs
+    takers = {name for name in metric_components if _ANSWERS & set(pipeline.graph.nodes[name]["input_sockets"])}
+    return {name: _with_notes(output, notes if name in takers else []) for name, output in outputs.items()}
+
+
+def _with_notes(output: Any, notes: list[str]) -> Any:
+    """The outputs of a component, with what it noticed in its inputs among its warnings."""
+    if not notes or not isinstance(output, dict):
+        return output
+    said = output.get("warnings")
+    return {**output, "warnings": [*(said if isinstance(said, list) else []), *notes]}
 
 
 def _guarded(run: Callable[[], Any], what: str, note: str) -> Any:

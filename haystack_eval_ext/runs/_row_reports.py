@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from haystack_eval_ext._scores import NO_REFERENCE, tell_rows
+from haystack_eval_ext._scores import NO_REFERENCE, list_rows, tell_rows
+from haystack_eval_ext._thoughts import TAKEN_OFF
+from haystack_eval_ext.runs._columns import THOUGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,6 +16,21 @@ if TYPE_CHECKING:
     from haystack_eval_ext._scores import OnUndefined, RowScores
 
 _UNTOLD = "no reason given"
+
+
+def thought_reports(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """
+    Say which answers of a RAG pipeline were kept without the thoughts before them.
+
+    :param records: What it did, one for each question and repeat.
+    :returns: One message, or none.
+    """
+    found = [record["id"] for record in records if record.get(THOUGHTS)]
+    if not found:
+        return []
+    names = list(dict.fromkeys(found))
+    rows = list_rows(range(len(names)), names)
+    return [f"answer: {len(found)} of {len(records)} answers began with thoughts ({rows}), {TAKEN_OFF}"]
 
 
 def batch_reports(outputs: Mapping[str, Mapping[str, Any]]) -> list[str]:

@@ -20,6 +20,7 @@ from haystack_eval_ext.runs._feeding import LABELS_SOCKET, EvaluationError
 from haystack_eval_ext.runs._label_check import check_store
 from haystack_eval_ext.runs._loading import read_pipeline_text
 from haystack_eval_ext.runs._row_log import kept_by_us
+from haystack_eval_ext.runs._row_reports import thought_reports
 from haystack_eval_ext.runs._run_folder import check_folder
 from haystack_eval_ext.runs.dataset import Data, Dataset, open_dataset
 from haystack_eval_ext.runs.evaluation import Evaluation, MetricScores, check_pipeline, evaluate_pipeline
@@ -219,6 +220,9 @@ def evaluate_rag(
             retry_failed=retry_failed,
             replace=replace_run,
         )
+        thoughts = thought_reports(records)
+        for note in thoughts:
+            _logger.warning("%s", note)
         with kept_by_us(folder):
             evaluations = [_answers(pipeline, labels, records, repeat, mapping) for repeat in range(repeats)]
             if not any(evaluations):
@@ -239,7 +243,7 @@ def evaluate_rag(
                 seed=None if sample is None else seed,
                 settings={"stratify": stratify, "retrieved": retrieved, "mapping": sections},
                 lower_is_better=lower_is_better,
-                warnings=[*warnings, *missing, *notes],
+                warnings=[*warnings, *missing, *thoughts, *notes],
             )
             if folder is not None:
                 run.save(folder, texts=texts, replace=True)
