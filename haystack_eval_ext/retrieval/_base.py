@@ -191,7 +191,12 @@ class RetrievalEvaluation:
         values = {str(measure): evaluate(measure, ranking, self.relevance_threshold) for measure in self.measures}
         self._report_undefined(values, ranking)
         return {
-            str(measure): aggregate(values[str(measure)], self.on_undefined, reason=_undefined_reason(measure))
+            str(measure): aggregate(
+                values[str(measure)],
+                self.on_undefined,
+                reason=_undefined_reason(measure),
+                not_run=ranking.untrusted,
+            )
             for measure in self.measures
         }
 
@@ -199,11 +204,18 @@ class RetrievalEvaluation:
         """One message for all measures of the component."""
         undefined: dict[int, str] = {}
         for measure in self.measures:
-            rows = np.flatnonzero(np.isnan(values[str(measure)])).tolist()
+            rows = set(np.flatnonzero(np.isnan(values[str(measure)])).tolist()) - ranking.untrusted.keys()
             # A row without relevant documents says that, whatever else it lacks.
-            reasons = dict.fromkeys(rows, _undefined_reason(measure))
+            reasons = dict.fromkeys(sorted(rows), _undefined_reason(measure))
             undefined = undefined | reasons if MEASURES[measure.name].needs_relevant else reasons | undefined
-        report_rows(ranking.n_queries, self.on_undefined, metric=self.name, undefined=undefined, names=ranking.names)
+        report_rows(
+            ranking.n_queries,
+            self.on_undefined,
+            metric=self.name,
+            undefined=undefined,
+            not_run=ranking.untrusted,
+            names=ranking.names,
+        )
 
     def _reach(self) -> Reach:
         measures = self.measures

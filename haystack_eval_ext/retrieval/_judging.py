@@ -12,8 +12,8 @@ from haystack import logging
 
 from haystack_eval_ext._parameters import check_choice, is_number
 from haystack_eval_ext._text import count_words
-from haystack_eval_ext.retrieval import _passages
-from haystack_eval_ext.retrieval._keys import grade_getter, has_key, make_keys, read_fields
+from haystack_eval_ext.retrieval import _passages, _spans
+from haystack_eval_ext.retrieval._keys import Keys, grade_getter, has_key, make_keys, read_fields
 from haystack_eval_ext.retrieval._labels import LabelReader
 from haystack_eval_ext.retrieval._mismatch import field_advice
 from haystack_eval_ext.retrieval._ranking import Found, Hits, JudgedRanking, Matches, reaches
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from haystack import Document
 
-    from haystack_eval_ext.retrieval._keys import Key, Keys
+    from haystack_eval_ext.retrieval._keys import Key
     from haystack_eval_ext.retrieval._ranking import IntArray
 
 logger = logging.getLogger(__name__)
@@ -112,9 +112,11 @@ class Judging:
         :raises TypeError: If a grade is not a number.
         """
         keys = make_keys(self.document_comparison_field)
+        if self.matching == "span":
+            keys = Keys(_spans.page_key(keys.of))
         grade = grade_getter(self.grade_field)
         if self.duplicates == "drop":
-            copy_key = _passages.place_key(keys.of) if self.matching == "span" else keys.of
+            copy_key = _spans.place_key(keys.of) if self.matching == "span" else keys.of
             retrieved = [_without_copies(documents, copy_key) for documents in retrieved]
         sizes = np.fromiter(map(len, retrieved), np.int64, len(retrieved))
         near = retrieved
@@ -122,8 +124,8 @@ class Judging:
             near = [documents[: reach.documents] for documents in retrieved]
         each = self.duplicates == "each"
         if self.matching == "span":
-            reader = LabelReader(_passages.checked_span_keys(truths, keys.of), grade, self.grade_field)
-            matches = _passages.spans(truths, near, reader, keys.of)
+            reader = LabelReader(_spans.checked_span_keys(truths, keys.of), grade, self.grade_field)
+            matches = _spans.spans(truths, near, reader, keys.of)
         else:
             reader = LabelReader(keys, grade, self.grade_field)
             if self.matching in OVERLAPS:
@@ -145,6 +147,7 @@ class Judging:
             words=_words_of(retrieved) if reach.words else None,
             shares=matches.shares,
             out_of_reach=matches.out_of_reach,
+            untrusted=matches.untrusted,
         )
 
     def _check_fields(

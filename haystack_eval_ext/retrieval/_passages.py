@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
 """
-Matching beyond equality, for chunks that move when the splitter changes while the labels stay.
+Matching by text, for chunks that move when the splitter changes while the labels stay.
 
 Both ways compare every label of a question with every chunk retrieved for it: labels x chunks comparisons per question
 instead of one look-up per chunk. Each distinct text is normalised and split into tokens once per run.
@@ -11,33 +11,26 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from haystack import logging
 
-from haystack_eval_ext._rows import describe
 from haystack_eval_ext._text import normalize, overlap_tokens, words
-from haystack_eval_ext.retrieval._keys import Keys, has_key
 from haystack_eval_ext.retrieval._ranking import Found, Hits, Matches, Parts, number_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from haystack import Document
 
-    from haystack_eval_ext.retrieval._keys import Key
     from haystack_eval_ext.retrieval._labels import LabelReader
     from haystack_eval_ext.retrieval._ranking import FloatArray, IntArray, Labels
 
-logger = logging.getLogger(__name__)
-
-_SPAN_FIELDS = ("start", "end")
 # Shorter runs of tokens ("in the case of") stand in passages that have nothing to do with each other.
 _SHORTEST_RUN = 5
 
 
-class _Pair(NamedTuple):
+class Pair(NamedTuple):
     """A retrieved chunk and a label that it satisfies, or of which it covers characters."""
 
     query: int
@@ -136,9 +129,9 @@ def overlaps(
     :returns: The hits and labels of the batch, and what of each label was covered.
     """
     passages = _Passages()
-    pairs: list[_Pair] = []
-    parts: list[_Pair] = []
-    reached: list[_Pair] = []
+    pairs: list[Pair] = []
+    parts: list[Pair] = []
+    reached: list[Pair] = []
     lengths: list[int] = []
     without_key = beyond = 0
     for query, (numbers, documents) in enumerate(zip(reader.read(truths), retrieved, strict=True)):
@@ -156,7 +149,7 @@ def overlaps(
                 new = label.cover(chunk)
                 if new is None:
                     continue
-                pair = _Pair(query, rank, label.number, new)
+                pair = Pair(query, rank, label.number, new)
                 pairs.append(pair)
                 if new:
                     parts.append(pair)
@@ -164,12 +157,12 @@ def overlaps(
                     reached.append(pair)
         beyond += sum(label.length * threshold > held for label in labels) if documents else 0
     table = reader.labels(truths)
-    covering = _assemble(table, pairs, without_key, each=True)
-    found = _assemble(table, parts, without_key, lengths=lengths)
+    covering = assemble(table, pairs, without_key, each=True)
+    found = assemble(table, parts, without_key, lengths=lengths)
     return Matches(
         labels=table,
         hits=covering.hits if each else found.hits,
-        found=_assemble(table, reached, without_key).found,
+        found=assemble(table, reached, without_key).found,
         judged=covering.judged,
         without_key=without_key,
         shares=found.found,
@@ -196,7 +189,7 @@ def overlaps_by_chunk(
     :returns: The hits and labels of the batch.
     """
     passages = _Passages()
-    pairs: list[_Pair] = []
+    pairs: list[Pair] = []
     without_key = 0
     for query, (numbers, documents) in enumerate(zip(reader.read(truths), retrieved, strict=True)):
         labels = [(passages.of(str(text)), number) for text, number in numbers.items()]
@@ -205,8 +198,8 @@ def overlaps_by_chunk(
                 without_key += 1
                 continue
             chunk = passages.of(document.content)
-            pairs.extend(_Pair(query, rank, number) for label, number in labels if _satisfies(chunk, label, threshold))
-    return _assemble(reader.labels(truths), pairs, without_key, each=each)
+            pairs.extend(Pair(query, rank, number) for label, number in labels if _satisfies(chunk, label, threshold))
+    return assemble(reader.labels(truths), pairs, without_key, each=each)
 
 
 def _satisfies(chunk: _Passage, label: _Passage, threshold: float) -> bool:
@@ -218,189 +211,18 @@ def _satisfies(chunk: _Passage, label: _Passage, threshold: float) -> bool:
     return shared >= threshold * len(label.tokens)
 
 
-def checked_span_keys(truths: Sequence[Sequence[Document]], key: Callable[[Document], Key]) -> Keys:
-    """
-    Make the key of span labels: document key, start, end.
-
-    :param truths: The ground-truth documents of each question.
-    :param key: Reads the key of the document that a span lies in.
-    :returns: A reader of label keys, None where the document key is missing.
-    :raises ValueError: If a label has no usable offsets.
-    """
-    for row, truth in enumerate(truths):
-        for position, document in enumerate(truth):
-            _check_offsets(document, f"ground_truth_documents[{row}][{position}]")
-
-    def span_key(document: Document) -> Key:
-        name = key(document)
-        return (name, *_label_offsets(document)) if has_key(name) else None
-
-    return Keys(span_key)
-
-
-def place_key(key: Callable[[Document], Key]) -> Callable[[Document], Key]:
-    """
-    Make the key by which chunks are copies of each other: the same characters of the same document.
-
-    :param key: Reads the key of the document that a chunk was cut from.
-    :returns: A function from a chunk to its key.
-    """
-
-    def of(chunk: Document) -> Key:
-        name = key(chunk)
-        return (name, chunk.meta.get("split_idx_start"), len(chunk.content or "")) if has_key(name) else None
-
-    return of
-
-
-def _label_offsets(document: Document) -> tuple[Any, Any]:
-    """Start and end as the label gives them; a chunk that serves as a label has its own offset and length."""
-    meta = document.meta
-    if "start" in meta or "end" in meta:
-        return meta.get("start"), meta.get("end")
-    start = meta.get("split_idx_start")
-    return start, start + len(document.content) if isinstance(start, int) and document.content else None
-
-
-def _check_offsets(document: Document, place: str) -> None:
-    start, end = _label_offsets(document)
-    for name, offset in zip(_SPAN_FIELDS, (start, end), strict=True):
-        if not isinstance(offset, int) or isinstance(offset, bool):
-            msg = (
-                f"{place}: matching='span' needs whole numbers in meta['start'] and meta['end'] of a label (or "
-                f"meta['split_idx_start'] and a content), but its {name} is {describe(offset)}."
-            )
-            raise ValueError(msg)  # noqa: TRY004 - a fault of the data in meta, as the one below
-    if not 0 <= start < end:
-        msg = f"{place}: a span must have 0 <= start < end, but start is {start} and end is {end}."
-        raise ValueError(msg)
-
-
-def spans(
-    truths: Sequence[Sequence[Document]],
-    retrieved: Sequence[Sequence[Document]],
-    reader: LabelReader,
-    key: Callable[[Document], Key],
-) -> Matches:
-    """
-    Match a chunk with each labelled span of its document by the characters that no earlier chunk covered.
-
-    :param truths: The ground-truth documents of each question: spans.
-    :param retrieved: The retrieved documents of each question, best first.
-    :param reader: Reads the labels; its key is document key, start, end.
-    :param key: Reads the key of the document that a chunk was cut from.
-    :returns: The hits and labels of the batch; a label can be found in parts.
-    :raises ValueError: If a chunk of a labelled document has no ``meta["split_idx_start"]``.
-    """
-    pairs: list[_Pair] = []
-    lengths: list[int] = []
-    without_key = 0
-    offsets = _OffsetCheck()
-    for query, (numbers, truth, documents) in enumerate(zip(reader.read(truths), truths, retrieved, strict=True)):
-        spans_of: dict[Key, list[_Span]] = {}
-        texts = {(key(label), *_label_offsets(label)): label.content for label in truth}
-        for place, number in numbers.items():
-            label_name, begin, stop = cast("tuple[Key, int, int]", place)
-            lengths.append(stop - begin)
-            spans_of.setdefault(label_name, []).append(_Span(number, begin, stop, texts[label_name, begin, stop]))
-        for rank, document in enumerate(documents, start=1):
-            name = key(document)
-            without_key += not has_key(name)
-            if name not in spans_of:
-                continue
-            start = _chunk_start(document, f"retrieved_documents[{query}][{rank - 1}]")
-            text = document.content or ""
-            for span in spans_of[name]:
-                offsets.compare(span, start, text)
-                covered = span.cover(start, start + len(text))
-                if covered:
-                    pairs.append(_Pair(query, rank, span.number, covered))
-    offsets.report()
-    return _assemble(reader.labels(truths), pairs, without_key, lengths=lengths)
-
-
-def _chunk_start(document: Document, place: str) -> int:
-    start = document.meta.get("split_idx_start")
-    if not isinstance(start, int) or isinstance(start, bool) or start < 0:
-        came = start if isinstance(start, int) else describe(start)
-        msg = (
-            f"{place}: matching='span' needs the place of a chunk in its document as a whole number in "
-            f"meta['split_idx_start'], which Haystack's splitters write, but it is {came}."
-        )
-        raise ValueError(msg)
-    return start
-
-
-class _Span:
-    """A labelled span and what of it no chunk has covered yet."""
-
-    def __init__(self, number: int, start: int, end: int, text: str | None) -> None:
-        self.number = number
-        self.start = start
-        self.end = end
-        self.text = text
-        self._uncovered = [(start, end)]
-
-    def cover(self, start: int, end: int) -> int:
-        """Mark the characters from start to end as covered and count those that were not before."""
-        before = sum(stop - begin for begin, stop in self._uncovered)
-        self._uncovered = [
-            (left, right)
-            for begin, stop in self._uncovered
-            for left, right in ((begin, min(stop, start)), (max(begin, end), stop))
-            if left < right
-        ]
-        return before - sum(stop - begin for begin, stop in self._uncovered)
-
-
-class _OffsetCheck:
-    """
-    Compares chunks with the texts of the labels that they cover.
-
-    ``split_idx_start`` counts characters of the text that the splitter saw. A cleaner that ran before, or labels made
-    on another version of the text, shift it, and nothing else would show that.
-    """
-
-    def __init__(self) -> None:
-        self._compared = 0
-        self._different = 0
-        self._unknown = 0
-
-    def compare(self, span: _Span, start: int, text: str) -> None:
-        """Compare the part of a span that a chunk covers with the label's own text, if it has one of its length."""
-        begin, stop = max(span.start, start), min(span.end, start + len(text))
-        if begin >= stop:
-            return
-        if span.text is None or len(span.text) != span.end - span.start:
-            self._unknown += 1
-            return
-        self._compared += 1
-        self._different += text[begin - start : stop - start] != span.text[begin - span.start : stop - span.start]
-
-    def report(self) -> None:
-        """Warn of places that do not fit, or that could not be checked."""
-        if self._different:
-            logger.warning(
-                "{n} of {total} covered passages differ from the text of their label: meta['split_idx_start'] does not "
-                "fit the labels. Were the documents cleaned or changed after the labels were made?",
-                n=self._different,
-                total=self._compared,
-            )
-        if self._unknown:
-            logger.warning(
-                "{n} covered passages could not be checked against the source text, since their labels have no content "
-                "of the length of the span. meta['split_idx_start'] can be wrong after cleaning.",
-                n=self._unknown,
-            )
-
-
-def _assemble(
-    labels: Labels, pairs: list[_Pair], without_key: int, *, each: bool = False, lengths: list[int] | None = None
+def assemble(
+    labels: Labels, pairs: list[Pair], without_key: int, *, each: bool = False, lengths: list[int] | None = None
 ) -> Matches:
     """
     Put pairs, ordered by query and rank, into flat arrays.
 
-    With lengths of the labels, a pair finds the part that it covers, else the first pair of a label finds it whole.
+    :param labels: All labels.
+    :param pairs: Documents and the labels that they satisfy, or of which they cover something.
+    :param without_key: Retrieved documents that lack the compared field.
+    :param each: Whether a document that satisfies only labels found before counts as a hit.
+    :param lengths: With them a pair finds the part of a label that it covers; else the first pair finds it whole.
+    :returns: The hits and labels of the batch.
     """
     query, rank, number, covered = (np.array(column, dtype=np.int64) for column in _columns(pairs))
     label = labels.places(query, number)
@@ -417,8 +239,8 @@ def _assemble(
     return Matches(labels, judged if each else _documents(query, rank, grade), found, judged, without_key)
 
 
-def _columns(pairs: list[_Pair]) -> list[list[int]]:
-    return [[pair[column] for pair in pairs] for column in range(len(_Pair._fields))]
+def _columns(pairs: list[Pair]) -> list[list[int]]:
+    return [[pair[column] for pair in pairs] for column in range(len(Pair._fields))]
 
 
 def _documents(query: IntArray, rank: IntArray, grade: FloatArray) -> Hits:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -83,6 +84,7 @@ class Matches(NamedTuple):
     without_key: int  # retrieved documents that lack the compared field
     shares: Found | None = None
     out_of_reach: int = 0  # labels longer than all that was retrieved for their question could cover
+    untrusted: Mapping[int, str] = {}  # queries whose labels cannot be placed, with the reason
 
 
 @dataclass(eq=False)
@@ -102,6 +104,7 @@ class JudgedRanking:
     :param shares: What of each label was found, where that is told apart from the labels that were found; recall counts
         these shares. None: recall counts ``found``.
     :param out_of_reach: Labels with more tokens than all that was retrieved for their question could cover.
+    :param untrusted: By query why its labels cannot be placed in their documents: it is not to be scored.
     """
 
     n_queries: int
@@ -114,6 +117,7 @@ class JudgedRanking:
     names: list[str] | None = None
     shares: Found | None = None
     out_of_reach: int = 0
+    untrusted: Mapping[int, str] = field(default_factory=dict)
     # Several measures at several cut-offs share these, so that each is computed once per batch.
     _levels: dict[float | None, Relevance] = field(default_factory=dict, repr=False)
     _gains: dict[bool, tuple[FloatArray, FloatArray]] = field(default_factory=dict, repr=False)

@@ -12,7 +12,7 @@ from haystack import Document
 from haystack_eval_ext._batches import as_list
 from haystack_eval_ext._rows import JSON_DOCUMENT_FIELDS, document_from_json
 from haystack_eval_ext.retrieval._keys import Key, has_key, make_keys
-from haystack_eval_ext.retrieval._passages import checked_span_keys
+from haystack_eval_ext.retrieval._spans import checked_span_keys
 from haystack_eval_ext.runs._lines import kind_of
 
 ENTRY_FORMS = 'a key, {key: grade}, {"key", "start", "end"} or a Document as JSON'
