@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from haystack_eval_ext import AnswerContainsEvaluator, AnswerExactMatchEvaluator, AnswerTokenF1Evaluator
-from haystack_eval_ext._text import make_normalizer, segment, separate_at_punctuation, squad_tokens
+from haystack_eval_ext._normalization import make_normalizer, separate_at_punctuation, squad_tokens
+from haystack_eval_ext._text import segment
 
 TEXTS = st.text(
     st.one_of(st.sampled_from("aA1٣.,。 -−⁻($\u200d\u200f\ufe0f\u0301東ー๏ि،«ǰßİﬁ½"), st.characters()), max_size=20
@@ -33,13 +34,13 @@ TEXTS = st.text(
         ("soft\u00adhyphen", "softhyphen"),
         ("\u2764\ufe0f", "\u2764"),
         ("👩\u200d💻", "👩\u200d💻"),
-        ("2.5, 1,234.5. ٢٫٥", "2.5 1,234.5 ٢٫٥"),
+        ("2.5, 1,234.5. ٢٫٥", "2.5 1,234.5 2.5"),
         ("U.S. don't e-mail", "us dont email"),
         ("a+b=$5", "a+b=$5"),  # symbols are no punctuation
         ("-5", "-5"),
         ("−5 °C", "-5 °c"),
         ("at －５ or ⁻5", "at -5 or -5"),
-        ("(-5) [−.5] -٣", "-5 -5 -٣"),
+        ("(-5) [−.5] -٣", "-5 -5 -3"),
         ("\u200f-5", "-5"),
         ("-\u200e5", "-5"),
         ("2024-01-02, COVID-19, 5-10, - 5, --5", "20240102 covid19 510 5 5"),  # hyphens, and one with a blank behind

@@ -25,6 +25,7 @@ LAYERS = (
         "_embedding",
         "_formulas",
         "_models",
+        "_normalization",
         "_progress",
         "_parameters",
         "_resources",
@@ -40,6 +41,7 @@ LAYERS = (
 # Numbers in, numbers out: these know no Document and no component.
 PURE = (
     "_text.py",
+    "_normalization.py",
     "_formulas.py",
     "_sentences.py",
     "answers/_numbers.py",

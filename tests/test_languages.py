@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any, NamedTuple
 
 import pytest
@@ -136,6 +137,36 @@ ALIKE: dict[str, tuple[str, str]] = {
     "white space": ("New York", " New\u00a0\u2009York\n"),
     "ideographic space": ("東京 大阪", "東京　大阪"),
 }
+ALIKE |= {
+    "Turkish capital with a dot": ("İstanbul", "istanbul"),
+    "Turkish capitals": ("İZMİR", "izmir"),
+    "Turkish capital without a dot": ("ISPARTA", "ısparta"),
+    "Hebrew points": ("שָׁלוֹם", "שלום"),
+    "Hebrew presentation form": ("\ufb2aלום", "שלום"),
+    "Arabic vowel signs": ("مَدْرَسَة", "مدرسة"),
+    "Arabic doubling": ("محمّد", "محمد"),
+    "Arabic stroke": ("مـــصر", "مصر"),
+    "Arabic small alef": ("رحمٰن", "رحمن"),
+    "Bengali digits": ("২০২৪", "2024"),
+    "Hindi digits": ("७३ मीटर", "73 मीटर"),
+    "Arabic digits": ("١٬٢٣٤٫٥ كم", "1,234.5 كم"),
+    "Thai digits": ("พ.ศ. ๒๕๖๗", "พ.ศ. 2567"),
+    "Persian digits": ("-۵", "-5"),
+    "Korean of a file name": ("서울특별시 강남구", unicodedata.normalize("NFD", "서울특별시 강남구")),
+    "Vietnamese in parts": ("thành phố Huế", unicodedata.normalize("NFD", "thành phố Huế")),
+}
+# Marks that make another word.
+UNLIKE: dict[str, tuple[str, str]] = {
+    "accent": ("café", "cafe"),
+    "umlaut": ("schön", "schon"),
+    "Hindi vowel signs": ("दिन", "दन"),
+    "Thai vowel signs": ("กิน", "กน"),
+    "hamza": ("سأل", "سال"),
+    "dakuten": ("ガス", "カス"),
+    "Turkish cedilla": ("şık", "sık"),
+    "sign of a number": ("-٥", "5"),
+    "decimals": ("٢٫٥", "25"),
+}
 EMOJI = {"one": "👍", "skin": "👍🏽", "family": "👨\u200d👩\u200d👧", "flag": "🇯🇵", "keycap": "1\ufe0f\u20e3"}
 
 
@@ -144,6 +175,18 @@ EMOJI = {"one": "👍", "skin": "👍🏽", "family": "👨\u200d👩\u200d👧"
 def test_what_reads_alike_is_one(metric: str, kind: str) -> None:
     reference, answer = ALIKE[kind]
     assert score(UNICODE[metric], reference, answer) == score(UNICODE[metric], answer, reference) == 1.0
+
+
+@pytest.mark.parametrize("kind", UNLIKE)
+@pytest.mark.parametrize("metric", UNICODE)
+def test_what_reads_otherwise_is_not_one(metric: str, kind: str) -> None:
+    reference, answer = UNLIKE[kind]
+    assert score(UNICODE[metric], reference, answer) < 1.0
+
+
+def test_the_default_f1_knows_korean_and_kana_in_parts() -> None:
+    for text in ("서울 타워", "ガザ"):
+        assert score(EVERY["token F1"], text, unicodedata.normalize("NFD", text)) == 1.0
 
 
 @pytest.mark.parametrize("kind", EMOJI)

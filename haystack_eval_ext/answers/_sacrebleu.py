@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from haystack import component
 
+from haystack_eval_ext._normalization import Normalization, make_normalizer
 from haystack_eval_ext._parameters import PlainParameters, check_flag
 from haystack_eval_ext._rows import answer_rows
 from haystack_eval_ext._scores import OnUndefined, check_on_undefined, finish_rows
-from haystack_eval_ext._text import Normalization, make_normalizer
 from haystack_eval_ext.answers._base import Answers, References, without_reference
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from haystack import component
 
+from haystack_eval_ext._normalization import Normalization
 from haystack_eval_ext._parameters import check_choice, check_integer
 from haystack_eval_ext._scores import OnUndefined
-from haystack_eval_ext._text import Normalization, segment
+from haystack_eval_ext._text import segment
 from haystack_eval_ext.answers._sacrebleu import HIGHEST, SacrebleuEvaluator
 
 if TYPE_CHECKING:

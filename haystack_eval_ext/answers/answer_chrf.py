@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from haystack import component
 
+from haystack_eval_ext._normalization import Normalization
 from haystack_eval_ext._parameters import check_integer
 from haystack_eval_ext._scores import OnUndefined
-from haystack_eval_ext._text import Normalization
 from haystack_eval_ext.answers._sacrebleu import HIGHEST, SacrebleuEvaluator
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from haystack import component
 
+from haystack_eval_ext._normalization import Normalization, keep_signs, make_normalizer, separate_at_punctuation
 from haystack_eval_ext._scores import OnUndefined
-from haystack_eval_ext._text import Normalization, keep_signs, make_normalizer, segment, separate_at_punctuation
+from haystack_eval_ext._text import segment
 from haystack_eval_ext.answers._base import AnswerEvaluator
 
 
@@ -56,9 +57,9 @@ class AnswerContainsEvaluator(AnswerEvaluator):
         """
         Create an AnswerContainsEvaluator component.
 
-        :param normalization: "unicode": for every script, without regard to case and punctuation. "squad": the rule of
-            the SQuAD script, which strips ASCII punctuation and the English articles only. "none": case and punctuation
-            count, but words end at punctuation.
+        :param normalization: "unicode": without regard to case, punctuation, compatibility forms, the script of digits,
+            and points of Hebrew and Arabic. "squad": the rule of the SQuAD script, which strips ASCII punctuation and
+            the English articles only. "none": case and punctuation count, but words end at punctuation.
         :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
             A question without a reference is "not_run" and left out of the mean, whatever is set here.
             An empty text as reference is another matter: an empty answer contains it, and no other.

@@ -7,8 +7,8 @@ from functools import cache
 
 from haystack import component
 
+from haystack_eval_ext._normalization import Normalization, make_normalizer
 from haystack_eval_ext._scores import OnUndefined
-from haystack_eval_ext._text import Normalization, make_normalizer
 from haystack_eval_ext.answers._base import AnswerEvaluator, best
 
 

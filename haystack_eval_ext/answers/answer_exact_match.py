@@ -10,10 +10,10 @@ from typing import Any
 
 from haystack import component
 
+from haystack_eval_ext._normalization import Normalization, make_normalizer
 from haystack_eval_ext._parameters import check_flag
 from haystack_eval_ext._rows import answer_rows, describe, missing
 from haystack_eval_ext._scores import OnUndefined
-from haystack_eval_ext._text import Normalization, make_normalizer
 from haystack_eval_ext.answers._base import AnswerEvaluator, Answers, References, without_reference
 
 
@@ -55,7 +55,7 @@ class AnswerExactMatchEvaluator(AnswerEvaluator):
         Create an AnswerExactMatchEvaluator component.
 
         :param normalization: "none"; "squad": the rule of the SQuAD script, which strips the English articles only; or
-            "unicode": for every script.
+            "unicode": not for English only; docs/answers.md says what it unifies.
         :param ignore_case: Whether upper and lower case are the same.
         :param ignore_punctuation: Whether punctuation is removed, in every script, and the ASCII symbols with it.
         :param ignore_numbers: Whether digits are removed, in every script.

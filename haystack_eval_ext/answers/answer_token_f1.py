@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 from haystack import component
 
+from haystack_eval_ext._normalization import Normalization, make_normalizer, squad_tokens
 from haystack_eval_ext._scores import OnUndefined
-from haystack_eval_ext._text import Normalization, make_normalizer, segment, squad_tokens
+from haystack_eval_ext._text import segment
 from haystack_eval_ext.answers._base import Overlap, OverlapEvaluator
 
 
