@@ -13,7 +13,9 @@ from typing import Literal, get_args
 
 from haystack_eval_ext._text import segment
 
-Normalization = Literal["none", "squad", "unicode"]
+Normalization = Literal["none", "squad", "unicode", "triviaqa", "drop", "hotpotqa", "dpr"]
+#: Rules of published scripts, whose words stand between blanks once a text is normalised, whatever its script.
+PUBLISHED = frozenset(("triviaqa", "drop", "hotpotqa", "dpr"))
 
 _ARTICLES = frozenset(("a", "an", "the"))
 _ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -29,14 +31,23 @@ def make_normalizer(normalization: Normalization) -> Callable[[str], str]:
         written as 0 to 9; points of Hebrew, vowel signs of Arabic, punctuation and invisible format characters removed;
         white space unified. Accents stay, and so do the vowel signs of all other scripts. A point or comma between two
         digits stays, and a minus sign (hyphen or U+2212) before a digit at the start, after white space or an opening
-        bracket: -5 is not 5. "squad" drops a hyphen there, too.
+        bracket: -5 is not 5. "squad" drops a hyphen there, too. "triviaqa", "drop", "hotpotqa" and "dpr": as the
+        official scripts of these benchmarks do.
     :returns: The function.
     :raises ValueError: If there is no such normalization.
     """
     if normalization not in get_args(Normalization):  # compares, so that nothing need be hashable
         msg = f"normalization must be one of {', '.join(map(repr, get_args(Normalization)))}, but is {normalization!r}."
         raise ValueError(msg)
-    normalizers: dict[str, Callable[[str], str]] = {"none": str, "squad": _squad, "unicode": _unicode}
+    normalizers: dict[str, Callable[[str], str]] = {
+        "none": str,
+        "squad": _squad,
+        "unicode": _unicode,
+        "triviaqa": _triviaqa,
+        "drop": _drop,
+        "hotpotqa": _squad,
+        "dpr": _dpr,
+    }
     return normalizers[normalization]
 
 
@@ -47,6 +58,58 @@ def _squad(text: str) -> str:
         return " ".join([word for word in words if word not in _ARTICLES])
     # Where other signs than blanks can bound a word, only the script's own expression does what the script does.
     return " ".join(_articles().sub(" ", text).split())
+
+
+def _triviaqa(text: str) -> str:
+    """As SQuAD, but each punctuation mark, some beyond ASCII among them, parts words."""
+    return " ".join(_articles().sub(" ", text.lower().translate(_TRIVIAQA_PUNCTUATION)).split())
+
+
+def _drop(text: str) -> str:
+    """As SQuAD for each word, of which a hyphen makes two; numbers are compared by value."""
+    return " ".join(filter(None, map(_drop_word, _drop_separator().split(text))))
+
+
+def _drop_word(word: str) -> str:
+    word = word.lower()
+    number = as_number(word)
+    if number is None:
+        word = word.translate(_ASCII_PUNCTUATION)
+        number = as_number(word)
+    return " ".join(_articles().sub(" ", word).split()) if number is None else str(number)
+
+
+def as_number(word: str) -> float | None:
+    """
+    Read a word as DROP's script does.
+
+    :param word: A word.
+    :returns: Its value, if Python's float takes it; "inf" and "nan" are numbers there.
+    """
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def _dpr(text: str) -> str:
+    """Runs of letters, digits and marks are words, and so is each other sign that is seen."""
+    parted = unicodedata.normalize("NFD", text).translate(_DPR_WORDS)
+    return " ".join([word.lower() for word in parted.split(" ") if word])
+
+
+class _Parted(dict[int, str | int]):
+    """What becomes of each character: looked up when it first comes."""
+
+    def __missing__(self, code: int) -> str | int:
+        character = chr(code)
+        kind = unicodedata.category(character)[0]
+        self[code] = code if kind in "LNM" else " " if kind in "ZC" else f" {character} "
+        return self[code]
+
+
+_DPR_WORDS = _Parted()
+_TRIVIAQA_PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))
 
 
 def _unicode(text: str) -> str:
@@ -166,6 +229,11 @@ def _minus_sign() -> re.Pattern[str]:
 def _decimal_mark() -> re.Pattern[str]:
     # Looks back from the mark, not from every character.
     return re.compile(r"([.,\u066b\u066c])(?<=\d.)(?=\d)")
+
+
+@cache
+def _drop_separator() -> re.Pattern[str]:
+    return re.compile("[ -]")
 
 
 @cache

@@ -61,7 +61,7 @@ def test_normal_text_stays_as_it_is(text: str) -> None:
 
 @pytest.mark.parametrize("rule", ["fold", "", None, ["none"], "NONE"])
 def test_unknown_rules_are_refused(rule: str) -> None:
-    with pytest.raises(ValueError, match=r"normalization must be one of 'none', 'squad', 'unicode', but is "):
+    with pytest.raises(ValueError, match=r"normalization must be one of 'none', 'squad', .*, 'dpr', but is "):
         make_normalizer(rule)  # type: ignore[arg-type]
 
 

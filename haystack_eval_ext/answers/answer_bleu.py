@@ -110,7 +110,8 @@ class AnswerBleuEvaluator(SacrebleuEvaluator):
             1), or "none" (the score is then 0).
         :param max_ngram_order: Words of the longest sequences, at most 1000.
         :param lowercase: Whether upper and lower case are the same.
-        :param normalization: What happens to all texts before: "none" (as sacrebleu), "squad" or "unicode".
+        :param normalization: What happens to all texts before: "none" (as sacrebleu), "squad", "unicode",
+            or the rule of a benchmark, as for exact match.
         :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
             A question without a reference is "not_run" and left out of the mean, whatever is set here.
         :raises ValueError: If a parameter has no such value.

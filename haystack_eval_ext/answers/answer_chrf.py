@@ -64,7 +64,8 @@ class AnswerChrfEvaluator(SacrebleuEvaluator):
             what stands between spaces, so it says little for scripts without them. At most 1000.
         :param beta: How many times recall is as important as precision, from 1 to 1000.
         :param lowercase: Whether upper and lower case are the same.
-        :param normalization: What happens to all texts before: "none" (as sacrebleu), "squad" or "unicode".
+        :param normalization: What happens to all texts before: "none" (as sacrebleu), "squad", "unicode",
+            or the rule of a benchmark, as for exact match.
         :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
             A question without a reference is "not_run" and left out of the mean, whatever is set here.
         :raises ValueError: If a parameter has no such value.

@@ -7,10 +7,18 @@ from collections.abc import Sequence
 
 from haystack import component
 
-from haystack_eval_ext._normalization import Normalization, keep_signs, make_normalizer, separate_at_punctuation
+from haystack_eval_ext._normalization import (
+    PUBLISHED,
+    Normalization,
+    keep_signs,
+    make_normalizer,
+    separate_at_punctuation,
+)
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import segment
 from haystack_eval_ext.answers._base import AnswerEvaluator
+
+_TWICE = ("unicode", "squad")
 
 
 def contains(tokens: list[str], part: list[str]) -> bool:
@@ -59,7 +67,9 @@ class AnswerContainsEvaluator(AnswerEvaluator):
 
         :param normalization: "unicode": without regard to case, punctuation, compatibility forms, the script of digits,
             and points of Hebrew and Arabic. "squad": the rule of the SQuAD script, which strips ASCII punctuation and
-            the English articles only. "none": case and punctuation count, but words end at punctuation.
+            the English articles only. "none": case and punctuation count, but words end at punctuation. "dpr": as DPR's
+            script for Natural Questions, by which a reference without any word is in every answer. "triviaqa", "drop"
+            and "hotpotqa": whole words, normalised as these benchmarks do, which look for no words in answers.
         :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
             A question without a reference is "not_run" and left out of the mean, whatever is set here.
             An empty text as reference is another matter: an empty answer contains it, and no other.
@@ -71,9 +81,11 @@ class AnswerContainsEvaluator(AnswerEvaluator):
 
     def _score(self, prediction: str, references: Sequence[str]) -> float:
         # Two readings of punctuation inside words; each is made when it is first needed.
-        readings = [self._tokens] if self.normalization == "none" else [self._tokens, self._separate_tokens]
+        readings = [self._tokens, self._separate_tokens] if self.normalization in _TWICE else [self._tokens]
         for tokens in readings:
             answer = tokens(prediction)
+            if self.normalization == "dpr" and not all(map(tokens, references)):
+                return 1.0
             if any(contains(answer, tokens(reference)) for reference in references):
                 return 1.0
         return 0.0
@@ -81,7 +93,8 @@ class AnswerContainsEvaluator(AnswerEvaluator):
     def _tokens(self, text: str) -> list[str]:
         if self.normalization == "none":
             return segment(_punctuation_apart(text))
-        return segment(self._normalize(text))
+        normal = self._normalize(text)
+        return normal.split() if self.normalization in PUBLISHED else segment(normal)
 
     def _separate_tokens(self, text: str) -> list[str]:
         if self.normalization == "unicode" and not text.isascii():

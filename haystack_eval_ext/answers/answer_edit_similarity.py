@@ -41,7 +41,7 @@ class AnswerEditSimilarityEvaluator(AnswerEvaluator):
 
         :param normalization: "none": the texts as they are, which gives rapidfuzz's own value. "squad" or "unicode":
             case, punctuation and white space do not count as changes, nor do English articles ("squad"), or composed
-            and full-width forms ("unicode").
+            and full-width forms ("unicode"). Or the rule of a benchmark, as for exact match.
         :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
             A question without a reference is "not_run" and left out of the mean, whatever is set here.
         :raises ValueError: If a parameter has no such value.

@@ -54,8 +54,9 @@ class AnswerExactMatchEvaluator(AnswerEvaluator):
         """
         Create an AnswerExactMatchEvaluator component.
 
-        :param normalization: "none"; "squad": the rule of the SQuAD script, which strips the English articles only; or
-            "unicode": not for English only; docs/answers.md says what it unifies.
+        :param normalization: "none"; "squad": the rule of the SQuAD script, which strips the English articles only;
+            "unicode": not for English only; "triviaqa", "drop", "hotpotqa" or "dpr": the rules of these benchmarks'
+            scripts. docs/answers.md says what each does.
         :param ignore_case: Whether upper and lower case are the same.
         :param ignore_punctuation: Whether punctuation is removed, in every script, and the ASCII symbols with it.
         :param ignore_numbers: Whether digits are removed, in every script.

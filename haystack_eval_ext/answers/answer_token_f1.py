@@ -5,9 +5,10 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+import numpy as np
 from haystack import component
 
-from haystack_eval_ext._normalization import Normalization, make_normalizer, squad_tokens
+from haystack_eval_ext._normalization import PUBLISHED, Normalization, as_number, make_normalizer, squad_tokens
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import segment
 from haystack_eval_ext.answers._base import Overlap, OverlapEvaluator
@@ -30,6 +31,32 @@ def token_overlap(prediction: list[str], reference: list[str]) -> Overlap:
         return Overlap(0.0, 0.0, 0.0)
     precision, recall = common / len(prediction), common / len(reference)
     return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+def _triviaqa(prediction: list[str], reference: list[str]) -> Overlap:
+    """As SQuAD 1.1: no word in common is 0, even where neither side has a word."""
+    return token_overlap(prediction, reference) if prediction else _NOTHING
+
+
+def _hotpotqa(prediction: list[str], reference: list[str]) -> Overlap:
+    """Likewise; and an answer of a closed kind is right as a whole or not at all."""
+    closed = prediction in _CLOSED or reference in _CLOSED
+    return _NOTHING if closed and prediction != reference else _triviaqa(prediction, reference)
+
+
+def _drop(prediction: list[str], reference: list[str]) -> Overlap:
+    """Of sets of words; a reference with numbers needs one of them in the answer; F1 has two decimals."""
+    found, wanted = dict.fromkeys(prediction), dict.fromkeys(reference)
+    numbers = [word for word in wanted if as_number(word) is not None]
+    if numbers and not any(number in found for number in numbers):
+        return _NOTHING
+    overlap = token_overlap(list(found), list(wanted))
+    return overlap._replace(f1=float(np.round(overlap.f1, 2)))
+
+
+_NOTHING = Overlap(0.0, 0.0, 0.0)
+_CLOSED = (["yes"], ["no"], ["noanswer"])
+_PUBLISHED_OVERLAPS = {"triviaqa": _triviaqa, "hotpotqa": _hotpotqa, "drop": _drop}
 
 
 @component
@@ -65,7 +92,8 @@ class AnswerTokenF1Evaluator(OverlapEvaluator):
         :param normalization: "squad": Latin text scores as in the SQuAD script, which takes away ASCII punctuation and
             the English articles only; words of other scripts lose all punctuation. "unicode": compatibility forms
             (full-width, composed) are the same as well, and no articles are taken away. "none": words as they stand
-            between white space.
+            between white space. "triviaqa", "drop", "hotpotqa": as the official scripts of these benchmarks, for texts
+            of any script. "dpr": the words of DPR's script, which knows no F1.
         :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
             A question without a reference is "not_run" and left out of the mean, whatever is set here.
         :raises ValueError: If a parameter has no such value.
@@ -73,7 +101,10 @@ class AnswerTokenF1Evaluator(OverlapEvaluator):
         OverlapEvaluator.__init__(self, on_undefined=on_undefined)
         self.normalization: Normalization = normalization
         self._normalize = make_normalizer(normalization)
-        self._split: Callable[[str], list[str]] = squad_tokens if normalization == "squad" else segment
+        self._split: Callable[[str], list[str]] = (
+            squad_tokens if normalization == "squad" else str.split if normalization in PUBLISHED else segment
+        )
+        self._overlap = _PUBLISHED_OVERLAPS.get(normalization, token_overlap)
 
     def _overlaps(self, predictions: list[str], references: Sequence[Sequence[str]]) -> list[list[Overlap]]:
         return [
@@ -82,4 +113,4 @@ class AnswerTokenF1Evaluator(OverlapEvaluator):
 
     def _row(self, prediction: str, references: Sequence[str]) -> list[Overlap]:
         tokens = self._split(self._normalize(prediction))
-        return [token_overlap(tokens, self._split(self._normalize(reference))) for reference in references]
+        return [self._overlap(tokens, self._split(self._normalize(reference))) for reference in references]
