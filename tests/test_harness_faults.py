@@ -187,7 +187,7 @@ def test_a_stage_that_gives_no_list_of_documents_is_no_empty_ranking() -> None:
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [
-        (lambda _question: None, "must return a dict with some of answer, .* but returned None"),
+        (lambda _question: None, "must return the answer's text, or a dict with some of answer, .* but returned None"),
         (lambda _question: {"answer": 3}, "The function's answer must be a text"),
         (lambda _question: {"answers": [SECRET, "b"]}, "holds 2 answers to one question"),
         (lambda _question: {"answer": "a", "documents": SECRET}, "documents must be a list"),
@@ -216,9 +216,9 @@ def test_a_run_whose_first_answers_cannot_be_read_stops_and_can_go_on(tmp_path: 
 
     def answer(question: str) -> Any:
         calls.append(question)
-        return answer_question(question) if sound["now"] else question
+        return answer_question(question) if sound["now"] else [question]
 
-    with pytest.raises(TargetError, match=r"but returned a str\. .* \(rows q0, q1, q2\)") as caught:
+    with pytest.raises(TargetError, match=r"but returned a list\. .* \(rows q0, q1, q2\)") as caught:
         ask(answer, dataset(50), concurrency=1, out=tmp_path / "run")
     assert "Question" not in str(caught.value)
     assert len(calls) <= 4

@@ -16,7 +16,6 @@ from haystack.components.builders import ChatPromptBuilder, PromptBuilder
 from haystack.components.converters import TextFileToDocument
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.preprocessors import DocumentSplitter
-from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.components.writers import DocumentWriter
 from haystack.dataclasses import ChatMessage, ExtractedAnswer
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -75,7 +74,12 @@ MODULE = """
     def optional(question="x"):
         return {"answer": question}
     async def waits(question):
-        return {}
+        return {"answer": question}
+    def text(question):
+        return question
+    async def says(question):
+        from haystack.dataclasses import ChatMessage
+        return ChatMessage.from_assistant(question)
     def two(question, other):
         return {}
     def nothing():
@@ -101,7 +105,19 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize(
     "name",
-    ["pipeline", "make", "super_component", "make_function", "answer_question", "Holder.inner", "instance", "optional"],
+    [
+        "pipeline",
+        "make",
+        "super_component",
+        "make_function",
+        "answer_question",
+        "Holder.inner",
+        "instance",
+        "optional",
+        "waits",
+        "text",
+        "says",
+    ],
 )
 def test_everything_that_python_offers_answers(module: str, name: str) -> None:
     record = run_target(f"{module}:{name}", dataset(1), progress=False)[0]
@@ -118,7 +134,6 @@ def test_everything_that_python_offers_answers(module: str, name: str) -> None:
         ("MODULE_needs:x", "needs the module 'not_installed_anywhere'"),
         ("MODULE_broken:x", "importing MODULE_broken failed: RuntimeError"),
         ("MODULE:pipelin", "there is no 'pipelin'; did you mean pipeline"),
-        ("MODULE:waits", "is async"),
         ("MODULE:two", "two needs question, other"),
         ("MODULE:nothing", "must be a Pipeline, a component .* but is None"),
         ("MODULE:breaks", "making the target failed: RuntimeError"),
@@ -454,7 +469,7 @@ def test_a_mapping_of_a_function_is_refused() -> None:
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        (None, "must return a dict with some of answer, .* but returned None"),
+        (None, "must return the answer's text, or a dict with some of answer, .* but returned None"),
         ({"reply": "x"}, "but returned a dict without them"),
         ({"answer": 3}, "The function's answer must be a text"),
         ({"answers": ["a", "b"]}, "holds 2 answers to one question"),
@@ -519,11 +534,3 @@ def test_fingerprints_tell_what_decides_the_answers() -> None:
     assert as_target(make(True)).fingerprint() == as_target(make(True)).fingerprint()
     assert as_target(make(True)).fingerprint() != as_target(make(False)).fingerprint()
     assert isinstance(as_target(Target("x", function=print)), Target)
-
-
-def test_a_component_of_another_pipeline_cannot_stand_alone() -> None:
-    retriever = InMemoryBM25Retriever(filled_store())
-    pipeline = Pipeline()
-    pipeline.add_component("r", retriever)
-    with pytest.raises(TargetError, match="cannot run alone"):
-        as_target(retriever)

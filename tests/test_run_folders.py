@@ -186,7 +186,7 @@ def test_a_bound_of_failures_asks_nothing_more_until_it_is_lifted(tmp_path: Path
 def test_a_first_try_with_a_mistake_is_no_dead_end(tmp_path: Path) -> None:
     wrong = Target()
     wrong.result = 7
-    with pytest.raises(EvaluationError, match="must return a dict"):
+    with pytest.raises(EvaluationError, match="or a dict with"):
         run(wrong, tmp_path / "run")
     assert not (tmp_path / "run").exists()
     wrong.result, wrong.fails = None, lambda _: True

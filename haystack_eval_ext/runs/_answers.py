@@ -160,13 +160,19 @@ def read_function_result(value: Any) -> FunctionResult:
     Read what a function returned.
 
     :param value: `{"answer": ..., "documents": [...], "contexts": [...], "stages": {name: [...]}}`, all but one
-        optional. Documents are Documents, their JSON form, or ids. What is left out or None is unknown; [] is nothing.
+        optional; or the answer alone. Documents are Documents, their JSON form, or ids. What is left out or None is
+        unknown; [] is nothing.
     :returns: Its parts.
     :raises TargetError: If it has another form.
     """
+    if isinstance(value, str | ChatMessage):
+        value = {"answer": value}
     known = [key for key in _FUNCTION_KEYS if key in value] if isinstance(value, Mapping) else []
     if not known:
-        msg = f"The function must return a dict with some of {', '.join(_FUNCTION_KEYS)}, but returned {_came(value)}."
+        msg = (
+            f"The function must return the answer's text, or a dict with some of {', '.join(_FUNCTION_KEYS)}, but "
+            f"returned {_came(value)}."
+        )
         raise TargetError(msg)
     answer_key = next((key for key in ANSWER_NAMES if value.get(key) is not None), None)
     stages = value.get("stages") or {}

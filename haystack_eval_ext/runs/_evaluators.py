@@ -13,6 +13,7 @@ from haystack import Pipeline
 
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.runs._borrowed import borrow
 from haystack_eval_ext.runs._compared_field import load_evaluators
 from haystack_eval_ext.runs._faults import describe_fault
 from haystack_eval_ext.runs._feeding import EvaluationError
@@ -50,8 +51,6 @@ def opened(
     finally:
         if undo is not None:
             undo()
-        if not isinstance(evaluators, Pipeline | str | os.PathLike):
-            _release(pipeline)
 
 
 def _pipeline(evaluators: Any, label_field: str | None) -> Pipeline:
@@ -72,15 +71,8 @@ def _pipeline(evaluators: Any, label_field: str | None) -> Pipeline:
     pipeline = Pipeline()
     for name, component in evaluators.items():
         try:
-            pipeline.add_component(name, component)
-        except Exception as error:  # of Haystack's core: no component, a bad name, one of another pipeline
-            _release(pipeline)
+            borrow(pipeline, name, component)
+        except Exception as error:  # of Haystack's core: no component, or a bad name
             msg = f"evaluators: '{name}' cannot be used: {describe_fault(error)}"
             raise EvaluationError(msg) from error
     return pipeline
-
-
-def _release(pipeline: Pipeline) -> None:
-    """Give the caller's components back: Haystack lets a component into one pipeline at a time."""
-    for component in list(pipeline.graph.nodes):
-        pipeline.remove_component(component)

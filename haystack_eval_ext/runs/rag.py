@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from haystack import Pipeline
 
+from haystack_eval_ext.runs._borrowed import borrow
 from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD
 from haystack_eval_ext.runs._corpus import corpus_of
 from haystack_eval_ext.runs._demands import demand
@@ -366,9 +366,6 @@ def _retrieval_parts(evaluators: Pipeline) -> dict[str, Pipeline]:
     for name, node in evaluators.graph.nodes(data=True):
         sockets = node["input_sockets"]
         if {LABELS_SOCKET, _RANKING_SOCKET} <= sockets.keys() and not any(each.senders for each in sockets.values()):
-            # Not by YAML: users' own evaluators need not be of a trusted module, nor can all be written down.
-            twin = copy(node["instance"])
-            twin.__haystack_added_to_pipeline__ = None  # Haystack lets a component into one pipeline at a time
             parts[name] = Pipeline()
-            parts[name].add_component(name, twin)
+            borrow(parts[name], name, node["instance"])
     return parts

@@ -22,6 +22,8 @@ from haystack import Document, Pipeline
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.judged._limits import wait
+from haystack_eval_ext.runs._borrowed import borrow
 from haystack_eval_ext.runs._faults import describe_fault, located_fault
 from haystack_eval_ext.runs._fingerprints import canonical, order_free_hash, text_hash
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
@@ -106,8 +108,8 @@ def load_target(text: str | os.PathLike[str], *, overrides: Mapping[str, Any] | 
     ```
 
     :param text: A pipeline's YAML file, which may have the sections `inputs` and `outputs`, or "module:name". The
-        current folder is importable. The name is a Pipeline, a component, a function of a question that returns a dict,
-        or a function without mandatory parameters that makes one of these.
+        current folder is importable. The name is a Pipeline, a component, a function of a question that returns a dict
+        or the answer's text, also an async one, or a function without mandatory parameters that makes one of these.
     :param overrides: Init parameters by "component.parameter", for YAML only; texts are read as YAML scalars.
     :returns: The target.
     :raises TargetError: If it cannot be made; the message says why, and holds no text of a prompt or document.
@@ -202,15 +204,21 @@ def _target(value: Any, *, name: str, source: str | None) -> Target:
         return Target(name, pipeline=value, source=source)
     if is_component(value):
         return Target(name, pipeline=_alone(value, name), source=source)
-    if inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(getattr(value, "__call__", None)):  # noqa: B004
-        msg = (
-            f"{name} is async. Give a function that waits itself, such as lambda question: asyncio.run(ask(question))."
-        )
-        raise TargetError(msg)
     if callable(value) and not isinstance(value, type) and _takes_question(value, name):
-        return Target(name, function=value, source=source)
+        return Target(name, function=lambda question: _finished(value(question)), source=source)
     msg = f"{name} must be {_RESULTS}, but is {describe(value)}."
     raise TargetError(msg)
+
+
+def _finished(result: Any) -> Any:
+    """What an async function gives in the end; all on one loop, since clients of services belong to their first one."""
+    if not inspect.isawaitable(result):
+        return result
+
+    async def finish() -> Any:
+        return await result
+
+    return wait(finish())
 
 
 def _alone(instance: Any, name: str) -> Pipeline:
@@ -218,8 +226,8 @@ def _alone(instance: Any, name: str) -> Pipeline:
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(instance).__name__.lstrip("_")).lower()
     pipeline = Pipeline()
     try:
-        pipeline.add_component(words, instance)
-    except Exception as error:  # of Haystack's core: the instance belongs to a pipeline already
+        borrow(pipeline, words, instance)
+    except Exception as error:  # of Haystack's core
         msg = f"{name}: the component cannot run alone: {describe_fault(error)}"
         raise TargetError(msg) from error
     return pipeline
