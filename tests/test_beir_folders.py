@@ -3,11 +3,15 @@
 """BEIR folders: what is read, what is listed, what is refused."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from haystack import Document
 
+from haystack_eval_ext import DocumentRankingEvaluator
+from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs.dataset import DatasetError, beir_dataset, beir_documents
-from haystack_eval_ext.runs.trec import TrecFileError, read_beir
+from haystack_eval_ext.runs.trec import BeirFolder, TrecFileError, read_beir
 
 H = "query-id\tcorpus-id\tscore\n"
 
@@ -52,6 +56,26 @@ def test_beir_documents_and_rows(tmp_path: Path) -> None:
         beir_dataset(beir, "train")
     with pytest.raises(DatasetError, match="query 'q9' has labels in 'dev' but no text"):
         beir_dataset(beir, "dev")
+
+
+def test_the_document_of_a_query_is_no_hit_where_it_is_left_out(tmp_path: Path) -> None:
+    corpus = {key: {"text": f"argument {key}", "title": "", "metadata": {}} for key in ("x", "b", "c")}
+    queries = {"x": "argument x", "c": "argument c"}
+    beir = BeirFolder(corpus, queries, {"test": {"x": {"b": 1}, "c": {"b": 1}}}, [], [], "")
+
+    def retrieve(question: str) -> dict[str, Any]:
+        own = question.removeprefix("argument ")
+        return {"documents": [Document(id=own), Document(id="b")]}
+
+    evaluators = {"ranking": DocumentRankingEvaluator(["RR"], "id")}
+    plain = api.run_rag(evaluators, beir_dataset(beir, "test"), retrieve)
+    assert plain.scores["ranking.RR"] == 0.5
+    run = api.run_rag(evaluators, beir_dataset(beir, "test", ignore_identical_ids=True), retrieve, out=tmp_path / "run")
+    assert run.scores["ranking.RR"] == 1.0
+    told = "Documents that ignored_documents names were left out of the rankings of 2 of 2 questions."
+    assert told in run.manifest["warnings"]
+    assert [document["id"] for document in run.rows[0]["documents"]] == ["x", "b"]
+    assert api.evaluate(evaluators, api.load_run(tmp_path / "run")).scores == run.scores
 
 
 @pytest.mark.parametrize(

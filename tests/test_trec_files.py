@@ -288,6 +288,8 @@ def test_align_complete_and_intersection() -> None:
     assert (ids, rankings, labels) == (["q2", "q1"], [["b", "a"], []], [{"a": 1.0, "b": 0.0}, {"c": 2.0}])
     assert (coverage.judged, coverage.answered) == (["q2", "q1"], ["q2"])
     assert (coverage.missing_from_run, coverage.without_labels) == (["q1"], ["q0"])
+    assert align({"a": {"b": 1}}, {"a": [("a", 2.0), ("b", 1.0)]}, ignore_identical_ids=True)[1] == [["b"]]
+    assert align({"a": {"b": 1}}, {"a": [("a", 2.0), ("b", 1.0)]})[1] == [["a", "b"]]
     ids, rankings, labels, again = align(LABELS, RANKED, queries="intersection")
     assert (ids, rankings, labels, again) == (["q2"], [["b", "a"]], [{"a": 1.0, "b": 0.0}], coverage)
 

@@ -137,6 +137,22 @@ def test_undefined_queries_count_as_asked_for(on_undefined: Any, mean: float) ->
     assert run.metrics["ranking.Judged@10"].info.parameters["on_undefined"] == on_undefined
 
 
+def test_hits_with_the_id_of_their_query_are_left_out_as_beir_does(tmp_path: Path) -> None:
+    write(tmp_path / "qrels.txt", ["x 0 b 1", "y 0 c 1"])
+    write(tmp_path / "run.txt", ["x Q0 x 1 9 t", "x Q0 b 2 8 t", "y Q0 c 1 9 t"])
+    line = f"trec {tmp_path}/qrels.txt {tmp_path}/run.txt -m RR"
+    for options, mean in (("", 0.75), ("--ignore-identical-ids", 1.0)):
+        code, output = call(f"{line} {options} --out {tmp_path}/run{len(options)}")
+        assert code == 0, output
+        run = api.load_run(tmp_path / f"run{len(options)}")
+        assert run.scores == {"ranking.RR": mean}
+        left_out = [told for told in run.manifest["warnings"] if "id of their query" in told]
+        assert left_out == (["Hits with the id of their query, left out (1): 'x'."] if options else [])
+        assert run.manifest["settings"]["ignore_identical_ids"] is bool(options)
+        # Scored again, the numbers stay.
+        assert api.evaluate({"ranking": DocumentRankingEvaluator(["RR"], "id")}, run).scores == run.scores
+
+
 def test_splits_of_a_beir_folder(folder: Path, tmp_path: Path) -> None:
     assert list(read_labels(folder / "beir").qrels) == list(read_labels(folder / "beir", split="test").qrels)
     with pytest.raises(ValueError, match="no labels for the split 'dev'; it has test"):

@@ -66,6 +66,13 @@ def trec(
             "Judged@k by other tools do.",
         ),
     ] = Undefined.ZERO,
+    ignore_identical_ids: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-identical-ids",
+            help="Leave out hits whose id is that of their query, as BEIR does (ArguAna, Quora).",
+        ),
+    ] = False,
     split: Annotated[
         str | None, typer.Option("--split", help='Of a BEIR folder: which labels. Default: "test", or the only ones.')
     ] = None,
@@ -102,6 +109,7 @@ def trec(
                         out=folder,
                         name=file.name if folder is None else folder.name,
                         replace_run=force,
+                        ignore_identical_ids=ignore_identical_ids,
                     )
                 runs.append(run)
                 of = "" if len(run_files) == 1 else f"{run.name}: "

@@ -8,6 +8,8 @@ from typing import Any
 
 #: In rows that a RAG pipeline answered: whether it did, and why not.
 RUN_STATUS, RUN_ERROR = "run_status", "run_error"
+#: In rows: ids of documents that are no hits, such as the query's own where queries are documents themselves.
+IGNORED = "ignored_documents"
 #: In records: whether there were thoughts before the answer, which is kept without them.
 THOUGHTS = "thoughts"
 #: What a target gives, and what stands for it where a question failed.

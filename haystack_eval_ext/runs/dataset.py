@@ -9,7 +9,7 @@ from typing import Any
 
 from haystack import Document
 
-from haystack_eval_ext.runs._columns import COLUMNS, Column
+from haystack_eval_ext.runs._columns import COLUMNS, IGNORED, Column
 from haystack_eval_ext.runs._csv_files import csv_records
 from haystack_eval_ext.runs._exported import from_export
 from haystack_eval_ext.runs._fingerprints import label_part, order_free_hash
@@ -285,12 +285,15 @@ def beir_documents(beir: BeirFolder) -> list[Document]:
     return documents
 
 
-def beir_dataset(beir: BeirFolder, split: str) -> Dataset:
+def beir_dataset(beir: BeirFolder, split: str, *, ignore_identical_ids: bool = False) -> Dataset:
     """
     Make the judged queries of one split evaluation rows.
 
     :param beir: The folder's contents.
     :param split: Such as "test".
+    :param ignore_identical_ids: Leave out of every ranking the document whose id is that of its query, as BEIR does: in
+        ArguAna and Quora the queries are documents themselves. Rows then have the column ignored_documents. Retrieve
+        one document more than the largest cut-off.
     :returns: Rows with id, question and relevant_documents, in the order of the labels.
     :raises ValueError: If there is no such split.
     :raises DatasetError: If it has labels for queries whose text is missing.
@@ -310,6 +313,7 @@ def beir_dataset(beir: BeirFolder, split: str) -> Dataset:
             "question": beir.queries[query],
             "relevant_documents": [Document(id=key, score=float(grade)) for key, grade in grades.items()],
         }
+        | ({IGNORED: [query]} if ignore_identical_ids else {})
         for query, grades in qrels.items()
     ]
     return Dataset(beir.path, rows)

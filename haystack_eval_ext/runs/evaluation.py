@@ -14,7 +14,7 @@ from haystack import Pipeline
 
 from haystack_eval_ext._scores import NO_REFERENCE, RowScores
 from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
-from haystack_eval_ext.runs._columns import column_name
+from haystack_eval_ext.runs._columns import IGNORED, column_name
 from haystack_eval_ext.runs._execution import WithheldFaultError, run_component, run_connected
 from haystack_eval_ext.runs._feeding import (
     LABELS_SOCKET,
@@ -177,6 +177,7 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
         another package is shown by its class alone, since its message may quote the data (`WithheldFaultError`).
     """
     nodes = pipeline.graph.nodes
+    dataset, ignored = _without_ignored(dataset)
     answered = any(RUN_STATUS in row for row in dataset.rows)
     metric_components, retrieval, inputs = _plan(pipeline, _with_stand_ins(dataset), mapping, answered=answered)
     # Ours say of themselves which rows lack what they need; others would score them.
@@ -230,7 +231,7 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
         name: [row for row, column in lacking[name].items() if column == _REFERENCE] for name in metric_components
     }
     told = {name: counted[name] if name in ours else [] for name in reported}
-    warnings = [*batch_reports(outputs), *row_reports(reported, told, unreferenced, ids, policies)]
+    warnings = [*ignored, *batch_reports(outputs), *row_reports(reported, told, unreferenced, ids, policies)]
     for message in warnings:
         _logger.warning("%s", message)
     return Evaluation(
@@ -322,6 +323,21 @@ def _plan(
         )
         raise EvaluationError(msg)
     return metric_components, retrieval, inputs
+
+
+def _without_ignored(dataset: Dataset) -> tuple[Dataset, list[str]]:
+    """The rows without retrieved documents that are no hits, and in how many of them there were some."""
+    rows, found = [], 0
+    for row in dataset.rows:
+        ignored, documents = row.get(IGNORED), row.get("documents")
+        if isinstance(ignored, list) and documents:
+            kept = [document for document in documents if document.id not in ignored]
+            found += len(kept) < len(documents)
+            rows.append({**row, "documents": kept})
+        else:
+            rows.append(row)
+    told = f"Documents that {IGNORED} names were left out of the rankings of {found} of {len(rows)} questions."
+    return (Dataset(dataset.path, rows), [told]) if found else (dataset, [])
 
 
 def _with_stand_ins(dataset: Dataset) -> Dataset:

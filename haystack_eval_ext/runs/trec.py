@@ -224,6 +224,7 @@ def align(
     run: Mapping[str, Sequence[tuple[str, float]]],
     *,
     queries: Literal["complete", "intersection"] = "complete",
+    ignore_identical_ids: bool = False,
 ) -> tuple[list[str], list[list[str]], list[dict[str, float]], QueryCoverage]:
     """
     Bring labels and rankings into equal rows, in the order of the qrels.
@@ -240,6 +241,8 @@ def align(
     :param run: Ranked (document, score) pairs by query.
     :param queries: "complete" takes every judged query and gives one that the run lacks an empty ranking (trec_eval
         -c); "intersection" takes those that both have.
+    :param ignore_identical_ids: Leave out a ranked document whose id is that of its query, as BEIR does: in ArguAna and
+        Quora the queries are documents themselves.
     :returns: Query ids, ranked document ids, grades by document, and what each side lacks.
     :raises ValueError: If `queries` is neither word, or no query is on both sides.
     """
@@ -260,7 +263,10 @@ def align(
         msg = f"qrels and run share no query: {sides}; expected the same ids in both. Do they belong together?"
         raise ValueError(msg)
     ids = coverage.judged if queries == "complete" else coverage.answered
-    rankings = [[document for document, _ in run.get(query, ())] for query in ids]
+    rankings = [
+        [document for document, _ in run.get(query, ()) if not (ignore_identical_ids and document == query)]
+        for query in ids
+    ]
     labels = [{document: float(grade) for document, grade in qrels[query].items()} for query in ids]
     return list(ids), rankings, labels, coverage
 

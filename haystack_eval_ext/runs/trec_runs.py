@@ -73,6 +73,7 @@ def evaluate_trec(
     out: FilePath | None = None,
     name: str | None = None,
     replace_run: bool = False,
+    ignore_identical_ids: bool = False,
 ) -> EvaluationRun:
     """
     Score a TREC run file as trec_eval does, and keep it as a run.
@@ -98,6 +99,8 @@ def evaluate_trec(
     :param out: Folder to keep the run in.
     :param name: What reports call the run; without it the folder's name, else that of the run file.
     :param replace_run: Replace a run that is in the folder.
+    :param ignore_identical_ids: Leave out hits whose id is that of their query, as BEIR does for all of its data sets;
+        published values of ArguAna and Quora need it. The run's warnings say how many there were.
     :returns: The run; a score from 0 to 1 for each query and measure, higher is better.
     :raises TrecFileError: If a file is broken; every fault is in one report.
     :raises ValueError: If a measure or a parameter has no such value, or labels and run share no query.
@@ -117,7 +120,9 @@ def evaluate_trec(
     )
     found = labels if isinstance(labels, TrecLabels) else read_labels(labels)
     ranked = run if isinstance(run, dict) else read_run(run)
-    ids, rankings, grades, coverage = align(found.qrels, ranked, queries=queries)
+    ids, rankings, grades, coverage = align(
+        found.qrels, ranked, queries=queries, ignore_identical_ids=ignore_identical_ids
+    )
     scores = evaluate_keys(
         measures, rankings, grades, ids=ids, relevance_threshold=relevance_threshold, on_undefined=on_undefined
     )
@@ -136,14 +141,20 @@ def evaluate_trec(
         Dataset(found.name, rows),
         pipeline,
         name=name or (folder.name if folder is not None else file or "run"),
-        settings={"trec_run": file, "queries": queries},
-        warnings=_missing(coverage, queries),
+        settings={"trec_run": file, "queries": queries, "ignore_identical_ids": ignore_identical_ids},
+        warnings=[*_missing(coverage, queries), *(_identical(ids, ranked) if ignore_identical_ids else [])],
     )
     for row, ranking in zip(made.rows, rankings, strict=True):
         row["documents"] = [{"id": key} for key in ranking]
     if folder is not None:
         made.save(folder, replace=replace_run)
     return made
+
+
+def _identical(ids: list[str], run: Run) -> list[str]:
+    """How many hits were left out."""
+    found = [query for query in ids if any(document == query for document, _ in run.get(query, ()))]
+    return [f"Hits with the id of their query, left out ({len(found)}): {some(found, _SHOWN)}."] if found else []
 
 
 def _missing(coverage: QueryCoverage, queries: str) -> list[str]:
