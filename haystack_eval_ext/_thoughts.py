@@ -167,7 +167,8 @@ def _ends_thoughts(text: str, begin: int, tag: re.Match[str], fences: list[int])
     if last in "\r\n":
         return visible[-1] not in ":："
     if last.isspace():
-        # "so it is 7 </think> It is 7.": the tag stands where a sentence ends.
-        return "\n\n" in gap or answer[:1].isupper() or answer[:1].isdigit()
+        # "so it is 7 </think> It is 7.": the tag stands where a sentence ends. Where more tags come, it speaks of them.
+        begins = "\n\n" in gap or answer[:1].isupper() or answer[:1].isdigit()
+        return begins and THOUGHT_TAG.search(answer) is None
     # Only letters with a case: Japanese writes "終了タグは</think>です" without blanks.
     return last.isdigit() or last.lower() != last.upper()

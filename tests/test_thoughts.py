@@ -76,6 +76,7 @@ KEPT = [
     "The tag </think> ends the thoughts.",
     "Two tags matter. </think> closes the thoughts.",
     "Write your thoughts, then </think>, then the answer.",
+    "End with </think> 1 or with <think> 2.",
     "Is it `</think>`? Yes.",
     'It ends with "</think>" Then comes the answer.',
     "The thoughts end with:\n</think>\n",

@@ -161,7 +161,8 @@ def run_target(
         was being asked when the same call was killed is gone on with.
     :returns: One plain record for each question and repeat, in the order of the dataset, repeat by repeat: `id`,
         `repeat`, `status` ("ok" or "error"), `error` (class, component, reason), `question`, `answer`, `contexts`,
-        `documents`, `stages`, `components`, `seconds`, `tokens` by model, `cost`.
+        `documents`, `stages`, `components`, `seconds`, `tokens` by model, `cost`; and `thoughts` (true) where thoughts
+        before the answer were taken off.
     :raises ValueError: If a parameter or the prices are wrong; TypeError if a parameter is of another type.
     :raises TargetError: If the target cannot be made or fed, its document store is empty, or the first answers all
         cannot be read.
