@@ -83,6 +83,18 @@ async def in_thread(function: Callable[[], _T]) -> _T:
     return await done
 
 
+async def release(component: Any) -> None:
+    """
+    Let a component give back what it holds: what belongs to this loop by ``close_async``, the rest by ``close``.
+
+    :param component: A generator or an embedder; one without such methods is left as it is.
+    """
+    if callable(getattr(component, "close_async", None)):
+        await contained(component.close_async())
+    if callable(getattr(component, "close", None)):
+        await in_thread(component.close)
+
+
 def name_of(error: BaseException) -> str:
     """
     What to call an exception in a message, which must not hold its own words: they may quote a text.

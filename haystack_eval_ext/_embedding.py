@@ -107,6 +107,16 @@ async def warm_up_async(embedder: Any) -> None:
         raise ValueError(_unprepared(error)) from error
 
 
+def close(embedder: Any) -> None:
+    """
+    Close the connections that an embedder has without an event loop.
+
+    :param embedder: The embedder; one without ``close`` is left as it is.
+    """
+    if callable(getattr(embedder, "close", None)):
+        embedder.close()
+
+
 def _warm_up(embedder: Any) -> None:
     if hasattr(embedder, "warm_up"):
         with _WARMING_UP:

@@ -273,7 +273,7 @@ def test_all_judges_are_prepared_before_the_first_is_asked(
     prepare_judges(pipeline())
     broken = make(AnswerCorrectnessEvaluator)
     broken.chat_generator = ColdGenerator(RULES[AnswerCorrectnessEvaluator])
-    with pytest.raises(EvaluationError, match="last: the chat generator could not be prepared: no judge"):
+    with pytest.raises(EvaluationError, match="last: The chat generator could not be prepared: no judge"):
         prepare_judges(pipeline_of(last=broken))
 
 

@@ -559,7 +559,7 @@ def test_judges_are_prepared_before_stored_answers_are_judged(monkeypatch: pytes
     asked: list[Any] = []
     monkeypatch.setattr(first, "run", lambda *args, **_: asked.append(args))
     evaluators = {"one": FaithfulnessEvaluator(chat_generator=first), "two": FaithfulnessEvaluator()}
-    with pytest.raises(EvaluationError, match="two: the chat generator could not be prepared"):
+    with pytest.raises(EvaluationError, match="two: The chat generator could not be prepared"):
         api.evaluate(evaluators, Dataset("x", [answered()]))
     assert asked == []
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from haystack import component
 
+from haystack_eval_ext._calls import release
 from haystack_eval_ext._embedding import (
     Embedded,
     check_embedder,
+    close,
     embed,
     embed_async,
     stack,
@@ -99,6 +101,22 @@ class AnswerEmbeddingSimilarityEvaluator(Serialized):
         """
         warm_up(self.embedder)
 
+    async def warm_up_async(self) -> None:
+        """
+        Prepare the embedder on this event loop.
+
+        :raises ValueError: As :meth:`warm_up`.
+        """
+        await warm_up_async(self.embedder)
+
+    def close(self) -> None:
+        """Close the embedder's connections; a later run opens new ones. One without ``close`` is left as it is."""
+        close(self.embedder)
+
+    async def close_async(self) -> None:
+        """Close the embedder's connections on this event loop; see :meth:`close`."""
+        await release(self.embedder)
+
     @component.output_types(score=float, individual_scores=list[float], statuses=list[str], errors=list[str | None])
     def run(self, ground_truth_answers: References, predicted_answers: Answers) -> dict[str, Any]:
         """
@@ -136,7 +154,7 @@ class AnswerEmbeddingSimilarityEvaluator(Serialized):
         :raises Exception: As :meth:`run`.
         """
         pairs = self._pairs(ground_truth_answers, predicted_answers)
-        await warm_up_async(self.embedder)
+        await self.warm_up_async()
         return self._score(pairs, await embed_async(self.embedder, pairs.texts))
 
     def _pairs(self, ground_truth_answers: References, predicted_answers: Answers) -> TextPairs:

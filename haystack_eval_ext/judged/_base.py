@@ -15,6 +15,7 @@ from haystack_eval_ext.judged._account import Budget
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._generator import check_generator, default_generator
 from haystack_eval_ext.judged._items import read_examples
+from haystack_eval_ext.judged._lifecycle import Lifecycle
 from haystack_eval_ext.judged._limits import submit, wait
 from haystack_eval_ext.judged._outcomes import Outcome, outputs_of
 from haystack_eval_ext.judged._plan import Plan
@@ -41,7 +42,7 @@ class Judged(NamedTuple):
     details: dict[str, Any]
 
 
-class JudgedEvaluator(Serialized):
+class JudgedEvaluator(Lifecycle, Serialized):
     """
     An evaluator whose rows an LLM judges; a metric adds :meth:`_judge_row`.
 

@@ -16,7 +16,7 @@ from haystack import logging
 from haystack.core.serialization import component_to_dict
 from haystack.dataclasses import ChatMessage
 
-from haystack_eval_ext._calls import contained, in_thread
+from haystack_eval_ext._calls import contained, in_thread, release
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext.judged._failures import JudgeError, ReplyError, TruncatedReplyError
 
@@ -36,8 +36,31 @@ MODEL_VARIABLE = "HAYSTACK_EVAL_JUDGE_MODEL"
 _OPENAI_RETRIES = "5"
 
 
-# Which client of a generator is closed with it.
-_CLIENTS: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+class _Closer:
+    """Closes a client when its generator goes, on the loop of the client's connections."""
+
+    def __init__(self, generator: Any, client: Any) -> None:
+        self.client = client
+        self._finalizer = weakref.finalize(generator, _close, asyncio.get_running_loop(), client)
+        self._finalizer.atexit = False
+
+    def detach(self) -> None:
+        self._finalizer.detach()
+
+
+def _close(loop: asyncio.AbstractEventLoop, client: Any) -> None:
+    """Any thread may collect the generator."""
+
+    async def work() -> None:
+        with suppress(Exception):
+            await client.close()
+
+    with suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(lambda: loop.create_task(work()))
+
+
+# What closes the client of a generator when that goes.
+_CLOSERS: weakref.WeakKeyDictionary[Any, _Closer] = weakref.WeakKeyDictionary()
 # Two runs that load one model at the same moment would load it twice.
 _WARMING_UP: weakref.WeakKeyDictionary[Any, threading.Lock] = weakref.WeakKeyDictionary()
 # Those whose own retries were mentioned.
@@ -159,8 +182,30 @@ class Generator:
             retries=retries,
         )
 
-    async def warm_up(self) -> None:
-        """Let the generator load what it needs: by its ``warm_up_async``, or by its ``warm_up`` in a thread."""
+    async def warm_up(self, seconds: float) -> None:
+        """
+        Let the generator load what it needs: by its ``warm_up_async``, or by its ``warm_up`` in a thread.
+
+        :param seconds: How long that may take.
+        :raises TimeoutError: If it took longer.
+        """
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                await self._warm_up()
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            msg = f"its warm-up took longer than the deadline of {seconds:g} seconds."
+            raise TimeoutError(msg) from error
+
+    async def close(self) -> None:
+        """Close the generator's clients, on this loop if it is the one they were made on."""
+        with suppress(TypeError, KeyError):
+            _CLOSERS.pop(self._generator).detach()
+        await release(self._generator)
+
+    async def _warm_up(self) -> None:
         if self.is_async and hasattr(self._generator, "warm_up_async"):
             await contained(self._generator.warm_up_async())
         elif hasattr(self._generator, "warm_up"):
@@ -254,6 +299,16 @@ def early_end(error: Exception) -> dict[str, Any] | None:
     return {"replies": [ChatMessage.from_assistant(text, meta=meta)]}
 
 
+def unprepared(error: Exception) -> ValueError:
+    """
+    The error of a generator that cannot be prepared. It has seen no row yet, so that its words quote none.
+
+    :param error: What it raised.
+    :returns: The error to raise.
+    """
+    return ValueError(f"The chat generator could not be prepared: {error} Nothing was asked.")
+
+
 def explain(fault: ReplyError, meta: Mapping[str, Any], text: str | None) -> JudgeError:
     """
     Why a reply could not be read, in the light of how it ended.
@@ -283,20 +338,11 @@ def _close_in_time(generator: Any) -> None:
     if not callable(getattr(client, "close", None)):
         return
     with suppress(TypeError):  # what has slots may allow no weak references
-        if _CLIENTS.get(generator) != id(client):
-            _CLIENTS[generator] = id(client)
-            weakref.finalize(generator, _close, asyncio.get_running_loop(), client).atexit = False
-
-
-def _close(loop: asyncio.AbstractEventLoop, client: Any) -> None:
-    """Any thread may collect the generator."""
-
-    async def work() -> None:
-        with suppress(Exception):
-            await client.close()
-
-    with suppress(RuntimeError):  # the loop is closed
-        loop.call_soon_threadsafe(lambda: loop.create_task(work()))
+        closer = _CLOSERS.get(generator)
+        if closer is None or closer.client is not client:
+            if closer is not None:
+                closer.detach()
+            _CLOSERS[generator] = _Closer(generator, client)
 
 
 def _takes(function: Any, name: str) -> bool:

@@ -234,7 +234,7 @@ class Judge:
         if self._ready:
             return
         if self._getting_ready is None:
-            self._getting_ready = asyncio.ensure_future(self._warm_up())
+            self._getting_ready = asyncio.ensure_future(self.generator.warm_up(self.policy.deadline))
         try:
             await asyncio.shield(self._getting_ready)
             self._ready = True
@@ -242,17 +242,6 @@ class Judge:
             self.broken = error
             self.stopped = f"the chat generator could not be prepared ({type(error).__name__})"
             raise JudgeError(self.stopped) from error
-
-    async def _warm_up(self) -> None:
-        limit = asyncio.timeout(self.policy.deadline)
-        try:
-            async with limit:
-                await self.generator.warm_up()
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            msg = f"its warm-up took longer than the deadline of {self.policy.deadline:g} seconds."
-            raise TimeoutError(msg) from error
 
 
 class RowAsk(Ask):

@@ -15,6 +15,7 @@ from haystack_eval_ext._progress import progress
 from haystack_eval_ext._scores import UndefinedScore, report_rows
 from haystack_eval_ext.judged._account import Budget
 from haystack_eval_ext.judged._failures import JudgeError, NotRunError
+from haystack_eval_ext.judged._generator import unprepared
 from haystack_eval_ext.judged._items import reference_texts
 from haystack_eval_ext.judged._judge import Judge, RowAsk
 from haystack_eval_ext.judged._outcomes import Outcome, UndefinedRowsError
@@ -57,9 +58,7 @@ async def judge_rows(evaluator: JudgedEvaluator, rows: list[dict[str, Any]]) -> 
                     task.cancel()
                 raise
     if judge.broken is not None:
-        # It was prepared before it saw any row, so that its message holds no text of a user's.
-        msg = f"The chat generator could not be prepared: {judge.broken} Nothing was asked."
-        raise ValueError(msg) from judge.broken
+        raise unprepared(judge.broken) from judge.broken
     return outcomes
 
 

@@ -211,6 +211,9 @@ class AnswerCorrectnessEvaluator(JudgedEvaluator):
             details[PENDING] = Pending(texts, lambda similar: self._best(similar, answer, judged))
         return Judged(best.factual, details)
 
+    def _compares_texts(self) -> bool:
+        return bool(self.weights[1])
+
     async def _judge(self, rows: list[dict[str, Any]]) -> Any:
         return await (judge_and_compare(self, rows) if self.weights[1] else judge_rows(self, rows))
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from haystack import Pipeline
 
-from haystack_eval_ext._embedding import check_embedder, warm_up_async
+from haystack_eval_ext._embedding import check_embedder
 from haystack_eval_ext.judged._account import Budget, check_prices, sum_of
 from haystack_eval_ext.judged._base import JudgedEvaluator
-from haystack_eval_ext.judged._generator import Generator, check_generator
-from haystack_eval_ext.judged._limits import wait
+from haystack_eval_ext.judged._generator import check_generator
 from haystack_eval_ext.runs._feeding import EvaluationError, plan_inputs
 from haystack_eval_ext.runs._lines import FilePath
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
@@ -93,7 +92,7 @@ def set_judges(pipeline: Pipeline, settings: JudgeSettings) -> Callable[[], None
             msg = "No component of the pipeline asks a judge: leave the options for judges away."
             raise EvaluationError(msg)
         return lambda: None
-    if settings.embedder is not None and not any(map(_has_embedder, components.values())):
+    if settings.embedder is not None and not any(each._compares_texts() for each in components.values()):
         msg = "No component of the pipeline that asks a judge has an embedder: leave the option for embedders away."
         raise EvaluationError(msg)
     budget = None
@@ -129,7 +128,7 @@ def _changes(label: str, component: Any, settings: JudgeSettings, budget: Budget
     }
     if settings.generator is not None:
         changes["chat_generator"] = settings.generator
-    if settings.embedder is not None and _has_embedder(component):
+    if settings.embedder is not None and component._compares_texts():
         changes["embedder"] = settings.embedder
     return changes
 
@@ -137,11 +136,6 @@ def _changes(label: str, component: Any, settings: JudgeSettings, budget: Budget
 def _set(values: list[tuple[Any, str, Any]]) -> None:
     for component, name, value in values:
         setattr(component, name, value)
-
-
-def _has_embedder(component: Any) -> bool:
-    """Not where its weight is 0."""
-    return getattr(component, "embedder", None) is not None and all(getattr(component, "weights", ()))
 
 
 def prepare_judges(pipeline: Pipeline) -> None:
@@ -154,16 +148,8 @@ def prepare_judges(pipeline: Pipeline) -> None:
     :raises EvaluationError: If a generator or an embedder cannot be prepared; the message has its words.
     """
     for name, component in judged_components(pipeline).items():
-        if component.policy.cache_path is not None:
-            continue
         try:
-            wait(Generator(component.chat_generator).warm_up())
-        except Exception as error:
-            msg = f"{name}: the chat generator could not be prepared: {error} Nothing was asked."
-            raise EvaluationError(msg) from error
-        try:
-            if _has_embedder(component):
-                wait(warm_up_async(component.embedder))  # type: ignore[attr-defined]
+            component.warm_up()
         except ValueError as error:
             msg = f"{name}: {error}"
             raise EvaluationError(msg) from error
