@@ -21,7 +21,6 @@ from rich.console import Console
 from rich.table import Table
 
 from haystack_eval_ext import (
-    AnswerChrfEvaluator,
     AnswerExactMatchEvaluator,
     AnswerRougeEvaluator,
     AnswerTokenF1Evaluator,
@@ -40,7 +39,6 @@ NAMES = {
     **{f"ranking.{measure}": measure for measure in MEASURES},
     "exact_match": "exact match",
     "token_f1": "token F1",
-    "chrf": "chrF",
     "found": "reference found",
 }
 OF_STAGES = [f"ranking.{measure}" for measure in ("R@10", "RR")]
@@ -57,7 +55,6 @@ def make_evaluators() -> Pipeline:
         "ranking": DocumentRankingEvaluator(MEASURES, document_comparison_field="id", find_never_retrieved=False),
         "exact_match": AnswerExactMatchEvaluator(normalization="unicode"),
         "token_f1": AnswerTokenF1Evaluator(),
-        "chrf": AnswerChrfEvaluator(),
         # Which share of the reference's words is in the answer: fair to an answer that is a whole sentence.
         "found": AnswerRougeEvaluator(rouge_type="rouge1", measure="recall"),
         "recall": DocumentRecallEvaluator("multi_hit", "id"),

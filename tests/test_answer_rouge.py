@@ -131,10 +131,26 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], kind: type[Excep
         AnswerRougeEvaluator(**parameters)
 
 
-def test_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
-    with pytest.raises(ImportError, match=r'pip install "haystack-eval-ext\[lexical\]"'):
-        score("a", "a")
+def test_only_the_stemmer_needs_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("rouge_score", "rouge_score.rouge_scorer", "nltk.stem.porter"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert score("a", "a") == 1.0
+    with pytest.raises(ImportError, match=r'use_stemmer needs nltk.*pip install "haystack-eval-ext\[lexical\]"'):
+        score("a", "a", use_stemmer=True)
+
+
+# Few different words, so that texts share many; lines for rougeLsum.
+FEW_WORDS = st.lists(st.sampled_from([*"abcd", "\n", "\n\n", "Opening", "opens"]), max_size=30).map(" ".join)
+
+
+@settings(derandomize=True, deadline=None, max_examples=400)
+@given(FEW_WORDS, FEW_WORDS, st.sampled_from(TYPES))
+def test_values_of_any_words_and_lines_are_those_of_rouge_score(prediction: str, reference: str, kind: Any) -> None:
+    theirs = RougeScorer([kind]).score(reference, prediction)[kind]
+    found = AnswerRougeEvaluator(rouge_type=kind).run([reference], [prediction])["results"][0]
+    if theirs.fmeasure or DefaultTokenizer(False).tokenize(prediction) != DefaultTokenizer(False).tokenize(reference):
+        for measure, name in MEASURES.items():
+            assert found[measure] == pytest.approx(getattr(theirs, name), abs=1e-12)
 
 
 def test_order_of_references_does_not_matter() -> None:

@@ -30,8 +30,6 @@ def demo(folder: Path, *arguments: str) -> str:
 
 @pytest.mark.slow
 def test_the_demo_shows_the_whole_way(tmp_path: Path) -> None:
-    pytest.importorskip("rouge_score")
-    pytest.importorskip("sacrebleu")
     out = demo(tmp_path, "--keep")
     # The same again, over the runs that are there.
     assert demo(tmp_path, "--keep") == out

@@ -3,8 +3,10 @@
 """ROUGE. Source: Lin, ROUGE: A Package for Automatic Evaluation of Summaries, ACL workshop 2004; rouge-score."""
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, cast, get_args
+from functools import lru_cache
+from typing import Any, Literal, get_args
 
 from haystack import component
 
@@ -19,12 +21,6 @@ RougeMeasure = Literal["f1", "precision", "recall"]
 _LATIN_1 = 256
 _MIN_STEMMED = 4
 _ASCII = str.maketrans({character: " " for character in map(chr, range(128)) if not character.isalnum()})
-
-
-class _Scorer(Protocol):
-    """rouge-score's RougeScorer, which has no types."""
-
-    def score(self, target: str, prediction: str) -> dict[str, Any]: ...
 
 
 class _Separators(dict[int, str]):
@@ -89,28 +85,95 @@ class RougeTokenizer:
 
 
 def _porter_stemmer() -> Any:
-    _scorer_class()  # names the package to install
-    from nltk.stem.porter import PorterStemmer
-
+    # Loaded when used: nltk takes seconds where scipy and scikit-learn are installed.
+    try:
+        from nltk.stem.porter import PorterStemmer
+    except ImportError as error:
+        msg = 'use_stemmer needs nltk, which is not installed: run `pip install "haystack-eval-ext[lexical]"`.'
+        raise ImportError(msg) from error
     return PorterStemmer()
 
 
-def _scorer_class() -> Any:
-    # Loaded when used: rouge-score loads nltk, which takes seconds where scipy and scikit-learn are installed.
-    try:
-        from rouge_score.rouge_scorer import RougeScorer
-    except ImportError as error:
-        msg = (
-            "AnswerRougeEvaluator needs rouge-score, which is not installed: run "
-            '`pip install "haystack-eval-ext[lexical]"`.'
-        )
-        raise ImportError(msg) from error
-    return RougeScorer
+def shared_runs(prediction: Sequence[str], reference: Sequence[str], length: int) -> Overlap:
+    """
+    ROUGE-N: the runs of N tokens that two texts share, each as often as both have it.
+
+    :param prediction: Tokens of the answer.
+    :param reference: Tokens of the reference.
+    :param length: N.
+    :returns: Precision, recall and F1.
+    """
+    ours, theirs = (
+        Counter(zip(*(tokens[start:] for start in range(length)), strict=False)) for tokens in (prediction, reference)
+    )
+    return _overlap((ours & theirs).total(), ours.total(), theirs.total())
+
+
+def longest_common(prediction: Sequence[str], reference: Sequence[str]) -> Overlap:
+    """
+    ROUGE-L: the longest common subsequence of the tokens.
+
+    :param prediction: Tokens of the answer.
+    :param reference: Tokens of the reference.
+    :returns: Precision, recall and F1.
+    """
+    from rapidfuzz.distance import LCSseq  # loaded when used
+
+    return _overlap(LCSseq.similarity(prediction, reference), len(prediction), len(reference))
+
+
+def longest_common_of_lines(prediction: Sequence[Sequence[str]], reference: Sequence[Sequence[str]]) -> Overlap:
+    """
+    ROUGE-Lsum: for each line of the reference the union of its longest common subsequences with the answer's lines.
+
+    :param prediction: Tokens of each line of the answer.
+    :param reference: Tokens of each line of the reference.
+    :returns: Precision, recall and F1. A token counts as often as both texts have it.
+    """
+    left = [Counter(token for line in lines for token in line) for lines in (prediction, reference)]
+    sizes = [counts.total() for counts in left]
+    hits = 0
+    for line in reference:
+        for place in sorted(set().union(*(_common_places(line, other) for other in prediction))):
+            token = line[place]
+            if all(counts[token] > 0 for counts in left):
+                hits += 1
+                for counts in left:
+                    counts[token] -= 1
+    return _overlap(hits, *sizes)
+
+
+def _common_places(reference: Sequence[str], prediction: Sequence[str]) -> set[int]:
+    """Places in the reference of one longest common subsequence: of several the one that rouge-score finds."""
+    table = [[0] * (len(prediction) + 1)]
+    for token in reference:
+        above, row = table[-1], [0]
+        for place, other in enumerate(prediction):
+            row.append(above[place] + 1 if token == other else max(above[place + 1], row[place]))
+        table.append(row)
+    places = set()
+    i, j = len(reference), len(prediction)
+    while i and j:
+        if reference[i - 1] == prediction[j - 1]:
+            i, j = i - 1, j - 1
+            places.add(i)
+        elif table[i][j - 1] > table[i - 1][j]:
+            j -= 1
+        else:
+            i -= 1
+    return places
+
+
+def _overlap(shared: int, of_prediction: int, of_reference: int) -> Overlap:
+    if not shared:
+        return Overlap(0.0, 0.0, 0.0)
+    precision, recall = shared / of_prediction, shared / of_reference
+    return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
 
 
 class Rouge:
     """
-    ROUGE of an answer against one reference, by rouge-score with our tokenizer.
+    ROUGE of an answer against one reference, with our tokenizer.
 
     ```python
     from haystack_eval_ext.answers.answer_rouge import Rouge
@@ -122,16 +185,16 @@ class Rouge:
 
     def __init__(self, rouge_type: RougeType = "rougeL", *, use_stemmer: bool = False) -> None:
         """
-        Load rouge-score.
+        Prepare the comparison.
 
         :param rouge_type: "rougeL", "rouge1", "rouge2" or "rougeLsum".
         :param use_stemmer: Whether English words are reduced to their stem.
-        :raises ImportError: If rouge-score is not installed.
+        :raises ImportError: If the stemmer is asked for and nltk is not installed.
         """
-        scorer_class = _scorer_class()
         self._type = rouge_type
         self._tokenizer = RougeTokenizer(use_stemmer=use_stemmer)
-        self._scorer = cast(_Scorer, scorer_class([rouge_type], tokenizer=self._tokenizer))
+        # Most references and many answers come several times.
+        self._tokens = lru_cache(maxsize=1024)(self._tokenizer.tokenize)
 
     def score(self, prediction: str, reference: str) -> Overlap:
         """
@@ -139,13 +202,19 @@ class Rouge:
 
         :param prediction: The answer.
         :param reference: The reference.
-        :returns: rouge-score's values. Where it finds nothing to count, as in an empty text or in a pair of words of a
-            single word, it says 0; here, equal tokens score 1.
+        :returns: Lin's values. Where there is nothing to count, as in an empty text or in a pair of words of a single
+            word, that would be 0; here, equal tokens score 1.
         """
-        score = self._scorer.score(reference, prediction)[self._type]
-        if not score.fmeasure and self._tokenizer.tokenize(prediction) == self._tokenizer.tokenize(reference):
-            return Overlap(1.0, 1.0, 1.0)
-        return Overlap(float(score.precision), float(score.recall), float(score.fmeasure))
+        ours, theirs = self._tokens(prediction), self._tokens(reference)
+        if self._type == "rougeLsum":
+            found = longest_common_of_lines(
+                *([self._tokens(line) for line in text.split("\n") if line] for text in (prediction, reference))
+            )
+        elif self._type == "rougeL":
+            found = longest_common(ours, theirs)
+        else:
+            found = shared_runs(ours, theirs, int(self._type[-1]))
+        return Overlap(1.0, 1.0, 1.0) if not found.f1 and ours == theirs else found
 
 
 @component
@@ -153,13 +222,11 @@ class AnswerRougeEvaluator(OverlapEvaluator):
     """
     Scores how many word sequences an answer shares with its reference, by ROUGE. From 0 to 1, higher is better.
 
-    Needs `pip install "haystack-eval-ext[lexical]"`.
-
-    Values are those of the package rouge-score, with a tokenizer that works beyond Latin script: words in one Unicode
-    form and case, without punctuation; in scripts without spaces, such as Japanese, Chinese and Thai, single
-    characters; each emoji a word. For English text in ASCII it is rouge-score's own. Of several references the best one
-    counts. An answer with the same tokens as its reference scores 1 even where rouge-score finds nothing to count and
-    says 0: empty texts, and single words for "rouge2".
+    Values are those of the package rouge-score for ASCII text, with a tokenizer that works beyond Latin script: words
+    in one Unicode form and case, without punctuation; in scripts without spaces, such as Japanese, Chinese and Thai,
+    single characters; each emoji a word. For English text in ASCII it is rouge-score's own. Of several references the
+    best one counts. An answer with the same tokens as its reference scores 1 even where rouge-score finds nothing to
+    count and says 0: empty texts, and single words for "rouge2".
 
     Usage example:
     ```python
@@ -193,7 +260,7 @@ class AnswerRougeEvaluator(OverlapEvaluator):
         :param measure: What the score is: "f1", "precision" (share of the answer) or "recall" (share of the reference).
             The best reference is the one with the highest score.
         :param use_stemmer: Whether English words of more than three letters are reduced to their stem, so that
-            "opens" and "opening" are the same.
+            "opens" and "opening" are the same; needs `pip install "haystack-eval-ext[lexical]"`.
         :param on_undefined: "zero", "nan" or "raise": kept for old pipelines; no score of this metric is undefined.
             A question without a reference is "not_run" and left out of the mean, whatever is set here.
         :raises ValueError: If a parameter has no such value.

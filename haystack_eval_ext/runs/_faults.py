@@ -39,7 +39,8 @@ def safe_message(error: BaseException) -> str | None:
     if kind is TypeError and _SIGNATURE.fullmatch(message):
         return message
     # The exact classes: UnicodeDecodeError and pydantic's errors are ValueErrors too, and quote what they were given.
-    ours = _raised_in(error, _OURS) and (kind in (ValueError, TypeError) or _is_in(kind.__module__, _OURS))
+    kinds = (ValueError, TypeError, ImportError, ModuleNotFoundError)
+    ours = _raised_in(error, _OURS) and (kind in kinds or _is_in(kind.__module__, _OURS))
     core = _raised_in(error, _CORE) and (kind is ValueError or _is_in(kind.__module__, _CORE))
     return message if ours or core else None
 
