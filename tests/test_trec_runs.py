@@ -162,3 +162,15 @@ def test_splits_of_a_beir_folder(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "bare").mkdir()
     with pytest.raises(TrecFileError, match=r"queries\.jsonl.*cannot be read[\s\S]*no labels found"):
         read_labels(tmp_path / "bare")
+
+
+def test_runs_that_differ_in_what_they_leave_out_are_not_compared(tmp_path: Path) -> None:
+    labels = TrecLabels("labels", {"q1": {"a": 1}}, {})
+    run = {"q1": [("q1", 2.0), ("a", 1.0)]}
+    kept = [
+        evaluate_trec(labels, run, ["RR"], ignore_identical_ids=left_out, out=tmp_path / str(left_out))
+        for left_out in (False, True)
+    ]
+    assert [each.scores["ranking.RR"] for each in kept] == [0.5, 1.0]
+    with pytest.raises(api.ComparisonError, match="ignore_identical_ids of 'ranking.RR' differs"):
+        api.compare(tmp_path / "False", tmp_path / "True")

@@ -16,7 +16,7 @@ from haystack_eval_ext.runs._scored import some
 from haystack_eval_ext.runs._stores import document_stores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from haystack import Document, Pipeline
 
@@ -24,39 +24,42 @@ if TYPE_CHECKING:
     from haystack_eval_ext.runs.targets import Target
 
 _LABELS, _RANKING = "relevant_documents", "documents"
+_SOCKETS = ("ground_truth_documents", "retrieved_documents")
 _SHOWN = 3
 
 
-def check_labels(pipeline: Pipeline, dataset: Dataset) -> None:
+def check_labels(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str] | None) -> None:
     """
     Refuse labels of which none is among the retrieved documents by the compared field, but most are by another one.
 
     :param pipeline: The evaluation pipeline.
     :param dataset: The rows, with labels and what was retrieved.
+    :param mapping: Columns by "component.socket": what has columns of its own is not looked at.
     :raises EvaluationError: With keys of both sides and the field that would match.
     """
     documents = _column(dataset, _RANKING)
-    for component, field in _compared(pipeline):
+    for component, field in _compared(pipeline, mapping):
         found = find_mismatch(_column(dataset, _LABELS), documents, field, "retrieved documents")
         if found is not None and found.fitting is not None:
             msg = f"{component}: {found.told}"
             raise EvaluationError(msg)
 
 
-def check_store(pipeline: Pipeline, dataset: Dataset, target: Target) -> list[str]:
+def check_store(pipeline: Pipeline, dataset: Dataset, target: Target, mapping: Mapping[str, str] | None) -> list[str]:
     """
     Look for the labels among the documents that a RAG pipeline searches, where these are in memory.
 
     :param pipeline: The evaluation pipeline.
     :param dataset: The questions and labels.
     :param target: The RAG pipeline, its store filled.
+    :param mapping: As for :func:`check_labels`.
     :returns: What to tell of labels that the store lacks.
     :raises EvaluationError: If it holds none of them: no answer could be scored above 0.
     """
     documents = _searched(target)
     labels = _column(dataset, _LABELS)
     notes: dict[str, None] = {}
-    for component, field in _compared(pipeline) if documents else ():
+    for component, field in _compared(pipeline, mapping) if documents else ():
         found = find_mismatch(labels, documents, field, "documents that the RAG pipeline searches")
         if found is not None:
             msg = f"{component}: {found.told} 0 of {found.labels} label keys exist in the store. Nothing was asked."
@@ -73,12 +76,14 @@ def check_store(pipeline: Pipeline, dataset: Dataset, target: Target) -> list[st
     return list(notes)
 
 
-def _compared(pipeline: Pipeline) -> Iterator[tuple[str, Any]]:
+def _compared(pipeline: Pipeline, mapping: Mapping[str, str] | None) -> Iterator[tuple[str, Any]]:
     """The evaluators that look labels up by a key, and the field that they compare."""
     for name, node in pipeline.graph.nodes(data=True):
         instance = node["instance"]
-        free = [node["input_sockets"].get(socket) for socket in ("ground_truth_documents", "retrieved_documents")]
+        free = [node["input_sockets"].get(socket) for socket in _SOCKETS]
         field = getattr(instance, PARAMETER, None)
+        if any(f"{name}.{socket}" in (mapping or {}) for socket in _SOCKETS):
+            continue
         if field is None or None in free or any(socket.senders for socket in free if socket is not None):
             continue
         if getattr(instance, "matching", "exact") in ("exact", "span"):

@@ -126,7 +126,7 @@ def evaluate(
     compared = label_field or (None if isinstance(source, Dataset) else field_of_run(source))
     with opened(evaluators, judge, compared) as pipeline:
         if isinstance(source, Dataset):
-            check_labels(pipeline, source)
+            check_labels(pipeline, source, mapping)
         prepare_judges(pipeline)
         if isinstance(source, Dataset):
             evaluation = evaluate_pipeline(pipeline, source, mapping)

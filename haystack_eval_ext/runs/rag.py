@@ -198,7 +198,7 @@ def evaluate_rag(
         prepare_judges(pipeline)
         if index is not None and documents is not None:
             fill_store(index, documents, target)
-        missing = check_store(pipeline, labels, target)
+        missing = check_store(pipeline, labels, target, mapping)
         for note in missing:
             _logger.warning("%s", note)
         records = run_target(

@@ -126,10 +126,7 @@ def evaluate_trec(
     scores = evaluate_keys(
         measures, rankings, grades, ids=ids, relevance_threshold=relevance_threshold, on_undefined=on_undefined
     )
-    metrics = [
-        MetricScores(f"{_COMPONENT}.{measure}", rows.score, rows.individual_scores, rows.statuses)
-        for measure, rows in scores.items()
-    ]
+    metrics = [MetricScores(f"{_COMPONENT}.{measure}", *rows) for measure, rows in scores.items()]
     file = None if isinstance(run, dict) else os.path.basename(run)
     rows: list[dict[str, Any]] = [
         {"id": query, "relevant_documents": [Document(id=key, score=grade) for key, grade in of_query.items()]}
@@ -146,6 +143,10 @@ def evaluate_trec(
     )
     for row, ranking in zip(made.rows, rankings, strict=True):
         row["documents"] = [{"id": key} for key in ranking]
+    if ignore_identical_ids:
+        # It decides the numbers, as a parameter of the evaluator would: runs that differ in it are not compared.
+        for metric in made.metrics.values():
+            metric.info.parameters["ignore_identical_ids"] = True
     if folder is not None:
         made.save(folder, replace=replace_run)
     return made
