@@ -172,5 +172,5 @@ def test_runs_that_differ_in_what_they_leave_out_are_not_compared(tmp_path: Path
         for left_out in (False, True)
     ]
     assert [each.scores["ranking.RR"] for each in kept] == [0.5, 1.0]
-    with pytest.raises(api.ComparisonError, match="ignore_identical_ids of 'ranking.RR' differs"):
+    with pytest.raises(api.ComparisonError, match=r"ignore_identical_ids of 'ranking.RR' differs"):
         api.compare(tmp_path / "False", tmp_path / "True")

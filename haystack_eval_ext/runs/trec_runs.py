@@ -145,8 +145,9 @@ def evaluate_trec(
         row["documents"] = [{"id": key} for key in ranking]
     if ignore_identical_ids:
         # It decides the numbers, as a parameter of the evaluator would: runs that differ in it are not compared.
-        for metric in made.metrics.values():
-            metric.info.parameters["ignore_identical_ids"] = True
+        for metric, run_metric in made.metrics.items():
+            for parameters in (run_metric.info.parameters, made.manifest["metrics"][metric]["parameters"]):
+                parameters["ignore_identical_ids"] = True
     if folder is not None:
         made.save(folder, replace=replace_run)
     return made
