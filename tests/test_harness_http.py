@@ -31,7 +31,8 @@ def questions_of(server: OpenAIServer) -> Counter[str]:
     return Counter(body["messages"][-1]["content"].rpartition("Question: ")[2] for body in server.bodies)
 
 
-@pytest.mark.parametrize("form", ["yaml", pytest.param("python", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["yaml", "python"])
 def test_300_questions_over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     monkeypatch.setenv("HARNESS_TEST_KEY", "key")
     data = dataset(QUESTIONS)

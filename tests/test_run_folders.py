@@ -425,14 +425,8 @@ def test_a_replacement_killed_at_a_draft_leaves_the_run_that_was_there(tmp_path:
     assert names(tmp_path / "run") == RUN
 
 
-@pytest.mark.parametrize(
-    ("draft", "file"),
-    [
-        pytest.param(1, "harness.json", marks=pytest.mark.slow),
-        pytest.param(1, "manifest.json", marks=pytest.mark.slow),
-        (4, "manifest.json"),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("draft", "file"), [(1, "harness.json"), (1, "manifest.json"), (4, "manifest.json")])
 def test_a_rag_run_killed_at_a_draft_goes_on(draft: int, file: str, tmp_path: Path) -> None:
     kill(tmp_path / "run", "rag", draft, file)
     assert any(name.startswith(".") for name in names(tmp_path / "run"))

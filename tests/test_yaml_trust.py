@@ -120,7 +120,8 @@ def test_loads_by_the_environment_variable_without_import(ours: Path) -> None:
     assert load(ours, **{ALLOWLIST: "some_other_package.*,haystack_eval_ext"}) == LOADED
 
 
-@pytest.mark.parametrize("module", ["other_package", pytest.param("haystack_eval_ext_plugins", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("module", ["other_package", "haystack_eval_ext_plugins"])
 def test_importing_us_trusts_nobody_else(tmp_path: Path, module: str) -> None:
     path = foreign(tmp_path, module)
     first = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import haystack_eval_ext"
