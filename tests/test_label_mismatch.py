@@ -83,7 +83,7 @@ def test_a_true_zero_is_a_score(name: str) -> None:
 
 def test_what_many_documents_share_is_no_key() -> None:
     documents = [Document(id=f"d{n}", meta={"lang": "en", "page": n}) for n in range(9)]
-    labels = [Document(id=f"l{n}", meta={"lang": "en"}) for n in range(9)]
+    labels = [Document(id=f"l{n}", meta={"lang": "en", "start": n}) for n in range(9)]
     found = find_mismatch(labels, documents, "id", "retrieved documents")
     assert found is not None
     assert found.fitting is None

@@ -143,7 +143,8 @@ class RetrievalEvaluation:
             rows,
         )
         scores = self.score(ranking)
-        told = "" if len(ranking.judged.query) else with_checked_documents(self._mismatch, rows)
+        unseen = not len(ranking.judged.query) and not ranking.untrusted
+        told = with_checked_documents(self._mismatch, rows) if unseen else ""
         if ranking.out_of_reach:
             told = (
                 f"{ranking.out_of_reach} of {len(ranking.labels.grade)} labels have more tokens than all chunks "

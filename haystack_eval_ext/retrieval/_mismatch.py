@@ -154,10 +154,11 @@ def _fields(documents: Iterable[Document]) -> list[str]:
     return ["id", "content", *(f"meta.{name}" for name in names)]
 
 
-def _readable(documents: Iterable[Document], field: str) -> list[Any]:
+def _readable(documents: Iterable[Document], field: str) -> list[str]:
+    """The texts that a field holds: numbers, such as places and pages, are alike by chance."""
     of: Callable[[Document], Any] = make_keys(field).of
-    return [key for key in map(of, documents) if has_key(key)]
+    return [key for key in map(of, documents) if isinstance(key, str) and key]
 
 
-def _values(documents: Iterable[Document], field: str) -> set[Any]:
+def _values(documents: Iterable[Document], field: str) -> set[str]:
     return set(_readable(documents, field))
