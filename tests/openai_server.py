@@ -275,16 +275,19 @@ class _Server:
 
     def _completion(self, body: dict[str, Any], fault: str | None, rng: random.Random) -> dict[str, Any]:
         value = reply_to(body)
-        content = json.dumps(value, ensure_ascii=False)
+        whole = json.dumps(value, ensure_ascii=False)
+        content: str | None = whole
         reason = "stop"
         if fault == "counts":
             content = _wrong_counts(value, rng)
         elif fault == "malformed":
-            content = "Sure! Here it is:\n" + content[: len(content) // 2]
+            content = "Sure! Here it is:\n" + whole[: len(whole) // 2]
         elif fault == "length":
-            content, reason = content[: len(content) // 2], "length"
+            content, reason = whole[: len(whole) // 2], "length"
         elif fault == "filtered":
             content, reason = "", "content_filter"
+        elif fault == "null-content":
+            content = None
         elif fault == "empty":
             content = ""
         completion = {

@@ -31,6 +31,7 @@ from haystack.utils import Secret
 from haystack_eval_ext import FaithfulnessEvaluator, JudgePolicy
 from haystack_eval_ext.judged._cache import CachedReply, ReplyCache
 from haystack_eval_ext.judged._claims import new_owner
+from haystack_eval_ext.judged._generator import Generator
 from haystack_eval_ext.judged._limits import LIMITS
 from judged_rows import QUICK, VALUE, evaluator, judge, rows
 from openai_server import OpenAIServer, user_message
@@ -170,6 +171,36 @@ def test_what_decides_a_reply_makes_new_calls(
     server.change()
     before.run(**rows(3))
     assert server.calls == 0, "the old replies are still there"
+
+
+TRANSPORT: dict[str, dict[str, Any]] = {
+    "timeout": {"timeout": 9.0},
+    "retries": {"max_retries": 1},
+    "name of the key": {"api_key": Secret.from_env_var("ANOTHER_KEY")},
+    "client": {"http_client_kwargs": {"trust_env": False}},
+}
+
+
+@pytest.mark.parametrize("change", TRANSPORT.values(), ids=TRANSPORT)
+def test_what_cannot_change_a_reply_makes_no_new_call(
+    server: OpenAIServer, policy: JudgePolicy, change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANOTHER_KEY", VALUE)
+    evaluator(server.url, policy).run(**rows(3))
+    server.change()
+    result = evaluator(server.url, policy, chat_generator=judge(server.url, **change)).run(**rows(3))
+    assert (server.calls, result["statuses"]) == (0, ["scored"] * 3)
+
+
+def test_replies_of_earlier_versions_are_found(server: OpenAIServer, policy: JudgePolicy) -> None:
+    """Their keys held all parameters of the generator."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Generator, "identity", Generator.former_identity)
+        evaluator(server.url, policy).run(**rows(3))
+    assert replies_in(policy) == 3
+    server.change()
+    assert evaluator(server.url, policy).run(**rows(3))["statuses"] == ["scored"] * 3
+    assert server.calls == 0
 
 
 def test_another_address_makes_new_calls(

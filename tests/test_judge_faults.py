@@ -534,7 +534,8 @@ DECLINED = "the judge declined to reply in the form: it gave the same text witho
 @pytest.mark.parametrize(
     ("replies", "outcome"),
     [
-        ([None, None], DECLINED),
+        ([None] * 3, "unreadable reply in 3 attempts: it was empty"),
+        ([None, "I can't help with that.", None], "unreadable reply in 3 attempts: it was empty"),
         (["I can't help with that."] * 2, DECLINED),
         (["I can't help with that.", "I really can't.", "I really can't."], DECLINED),
         (["Yes.", "No.", "Yes."], "unreadable reply in 3 attempts: it held no JSON object"),

@@ -37,6 +37,9 @@ _CLAIM = (
 )
 
 
+_TRANSPORT = frozenset(("api_key", "http_client_kwargs", "max_retries", "progress_bar", "timeout"))
+
+
 class CachedReply(NamedTuple):
     """A reply as the cache has it."""
 
@@ -53,6 +56,22 @@ def reply_key(parts: Mapping[str, Any]) -> str:
     """
     written = json.dumps({"format": _FORMAT, **parts}, sort_keys=True, ensure_ascii=False, default=repr)
     return hashlib.sha256(written.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def deciding(identity: Mapping[str, Any] | None, part: str) -> dict[str, Any] | None:
+    """
+    Leave out of an identity what cannot change a reply: transport, and the name of the key's variable.
+
+    :param identity: A component in serialized form under the name `part`, and what else identifies it.
+    :param part: The name.
+    :returns: The identity without these parameters; those that nobody knows stay in.
+    """
+    if identity is None:
+        return None
+    component = dict(identity[part])
+    parameters = component.get("init_parameters") or {}
+    component["init_parameters"] = {name: value for name, value in parameters.items() if name not in _TRANSPORT}
+    return {**identity, part: component}
 
 
 class ReplyCache:

@@ -63,7 +63,7 @@ class Call:
         self._tries = 0
         self._odd = 0
         # The last reply, if nothing in it began a JSON value.
-        self._prose: tuple[str | None] | None = None
+        self._prose: str | None = None
         self._first: PassingError | ReplyError | None = None
         #: Attempts made.
         self.sent = 0
@@ -237,13 +237,13 @@ class Call:
         self._counted += 1
 
     def _declined(self, fault: JudgeError, text: str | None) -> JudgeError:
-        """A model that refuses says the same again; in a refusal field of OpenAI's there is no text at all."""
-        if not isinstance(fault, ReplyError) or (text is not None and (not text.strip() or "{" in text or "[" in text)):
+        """A refusal says the same again. No text at all is none: it is asked again, like an empty one."""
+        if not isinstance(fault, ReplyError) or text is None or not text.strip() or "{" in text or "[" in text:
             self._prose = None
             return fault
-        if self._prose == (text,):
+        if self._prose == text:
             return JudgeError("the judge declined to reply in the form: it gave the same text without JSON twice", text)
-        self._prose = (text,)
+        self._prose = text
         return fault
 
     def _others_were_served(self, limit: Limit) -> bool:

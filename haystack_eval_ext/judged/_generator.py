@@ -18,6 +18,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext._calls import contained, in_thread, release
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.judged._cache import deciding
 from haystack_eval_ext.judged._failures import JudgeError, ReplyError, TruncatedReplyError
 
 if TYPE_CHECKING:
@@ -133,6 +134,14 @@ class Generator:
         All that decides what the generator replies, without secrets.
 
         :returns: Its type and parameters, and where its requests go; None if it cannot be serialized.
+        """
+        return deciding(self._identity, "generator")
+
+    def former_identity(self) -> dict[str, Any] | None:
+        """
+        What earlier versions took for it: all parameters.
+
+        :returns: The same with transport and account.
         """
         return self._identity
 

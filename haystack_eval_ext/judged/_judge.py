@@ -107,7 +107,10 @@ class Judge:
         """
         known = self._tasks.get(id(prompt))
         if known is None:
-            known = self._tasks[id(prompt)] = prompt, Task(prompt, self.generator.identity(), self.formats)
+            known = self._tasks[id(prompt)] = (
+                prompt,
+                Task(prompt, self.generator.identity(), self.formats, former=self.generator.former_identity()),
+            )
         return Request(known[1], data, form, vote)
 
     def cached(self, request: Request) -> tuple[Any, CachedReply] | None:
@@ -117,7 +120,9 @@ class Judge:
         :param request: The request.
         :returns: What its reply says and the reply itself; None if there is none that can still be read.
         """
-        found = None if self.cache is None else self.cache.get(request.key)
+        found = None
+        if self.cache is not None:
+            found = self.cache.get(request.key) or self.cache.get(request.former_key)
         if found is None:
             return None
         try:

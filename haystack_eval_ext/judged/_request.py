@@ -22,25 +22,27 @@ if TYPE_CHECKING:
 class Task:
     """A prompt, to one generator in one run."""
 
-    def __init__(self, prompt: Prompt, identity: Mapping[str, Any] | None, formats: Sequence[str]) -> None:
+    def __init__(
+        self,
+        prompt: Prompt,
+        identity: Mapping[str, Any] | None,
+        formats: Sequence[str],
+        *,
+        former: Mapping[str, Any] | None = None,
+    ) -> None:
         """
         Write the system message.
 
         :param prompt: The prompt.
         :param identity: What decides the generator's replies.
         :param formats: How it may be told the form of a reply.
+        :param former: What earlier versions took for the identity, under which their replies are kept.
         """
         self.prompt = prompt
         self.system = prompt.system()
         self.tokens = estimated_tokens(self.system)
-        self.key = reply_key(
-            {
-                "identity": identity,
-                "formats": formats,
-                "system": self.system,
-                "prompt": [prompt.name, prompt.version],
-            }
-        )
+        rest = {"formats": formats, "system": self.system, "prompt": [prompt.name, prompt.version]}
+        self.key, self.former_key = (reply_key({"identity": each, **rest}) for each in (identity, former))
 
 
 class Request:
@@ -59,7 +61,8 @@ class Request:
         self.form = form
         self.vote = vote
         self.user = to_json(sendable_data(data))
-        self.key = reply_key({"task": task.key, "user": self.user, "schema": form.schema, "vote": vote})
+        rest = {"user": self.user, "schema": form.schema, "vote": vote}
+        self.key, self.former_key = (reply_key({"task": each, **rest}) for each in (task.key, task.former_key))
 
     def messages(self, fault: str | None) -> list[ChatMessage]:
         """

@@ -20,7 +20,15 @@ from haystack_eval_ext._formulas import cosine
 from haystack_eval_ext._scores import UndefinedScore
 from haystack_eval_ext._text import blank, sendable
 from haystack_eval_ext.judged._account import embedding_tokens_of, estimated_tokens
-from haystack_eval_ext.judged._cache import FIRST_LOOK, LAST_LOOK, CachedReply, ReplyCache, not_cached, reply_key
+from haystack_eval_ext.judged._cache import (
+    FIRST_LOOK,
+    LAST_LOOK,
+    CachedReply,
+    ReplyCache,
+    deciding,
+    not_cached,
+    reply_key,
+)
 from haystack_eval_ext.judged._failures import JudgeError
 from haystack_eval_ext.judged._running import judge_rows, plan_rows
 
@@ -253,10 +261,15 @@ class _Embedder:
         return sum(found) if found else None
 
     def _key(self, text: str) -> str:
+        return reply_key({"embedder": deciding(self._identity, "component"), "text": sendable(text)})
+
+    def _former_key(self, text: str) -> str:
+        """That of earlier versions: all parameters."""
         return reply_key({"embedder": self._identity, "text": sendable(text)})
 
     def _cached(self, text: str) -> NDArray[Any] | None:
-        found = None if self._cache is None else self._cache.get(self._key(text))
+        cache = self._cache
+        found = None if cache is None else cache.get(self._key(text)) or cache.get(self._former_key(text))
         try:
             return None if found is None else read_vector(json.loads(found.text))
         except (ValueError, RecursionError):
