@@ -74,11 +74,22 @@ class LoadedOnce:
     A plain class, since a base class decorated with ``@component`` would be rebuilt.
     """
 
-    def __init__(self) -> None:
-        """Nothing is loaded yet."""
-        self._loaded: Any = None
+    _loaded: Any = None
+    _loaded_by: tuple[Any, ...] = ()
+    _lock: threading.Lock
+
+    def __init__(self, *parameters: Any) -> None:
+        """
+        Nothing is loaded yet.
+
+        :param parameters: What decides about the model: one that was loaded by the same stays.
+        """
+        if parameters != self._loaded_by:
+            self._loaded = None
+        self._loaded_by = parameters
         # One at a time: the tokenizer cannot be used by two threads at once, and one call keeps all cores busy.
-        self._lock = threading.Lock()
+        if not hasattr(self, "_lock"):
+            self._lock = threading.Lock()
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies and pickles load their own model: a lock cannot be copied."""

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from haystack_eval_ext._batches import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 def plain(value: Any) -> Any:
@@ -38,10 +39,16 @@ def _holds_others(value: Any) -> bool:
 
 class PlainParameters:
     """
-    A component whose init parameters may be numbers of numpy: they are made Python's before anything checks them.
+    A component that is made of its init parameters, each kept as the attribute of that name.
+
+    They may be numbers of numpy: these are made Python's before anything checks them. A parameter that is set later is
+    taken over by the next run, as if the component had been made with it.
 
     A plain class, since a base class decorated with ``@component`` would be rebuilt.
     """
+
+    # The parameters that the component was made with; of a subclass elsewhere those of the class of ours.
+    _made_with: Mapping[str, Any] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Wrap the class's own ``__init__``; ``@component`` makes the class a second time, with the wrapped one."""
@@ -50,11 +57,38 @@ class PlainParameters:
         if own is not None and not hasattr(own, "takes_plain"):
             cls.__init__ = _with_plain(own)  # type: ignore[method-assign]
 
+    def _parameter(self, name: str) -> Any:
+        """An init parameter as it is now."""
+        return getattr(self, name)
+
+    def _follow(self) -> None:
+        """
+        Take over what was set on the component since it was made.
+
+        :raises ValueError: If a parameter has no such value, as on construction.
+        :raises TypeError: If a parameter is of the wrong type, as on construction.
+        """
+        if self._made_with is None:
+            return
+        now = {name: self._parameter(name) for name in self._made_with}
+        if any(now[name] is not value for name, value in self._made_with.items()):
+            inits: Iterator[Any] = (vars(cls).get("__init__") for cls in type(self).__mro__)
+            next(filter(_is_ours, inits))(self, **now)
+
+
+def _is_ours(init: Any) -> bool:
+    return getattr(init, "__module__", "").partition(".")[0] == __name__.partition(".")[0]
+
 
 def _with_plain(init: Callable[..., None]) -> Callable[..., None]:
+    names = [name for name in inspect.signature(init).parameters if name != "self"]
+
     @functools.wraps(init)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - it takes that one's place
         init(self, *map(plain, args), **{name: plain(value) for name, value in kwargs.items()})
+        if _is_ours(init):
+            # The outermost comes last.
+            self._made_with = {name: self._parameter(name) for name in names}
 
     vars(__init__)["takes_plain"] = True
     return __init__

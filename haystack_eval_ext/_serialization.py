@@ -4,6 +4,7 @@
 
 import copy
 import inspect
+from functools import partial
 from typing import Any, Self
 
 from haystack import default_from_dict, default_to_dict
@@ -19,8 +20,9 @@ def parameters_to_dict(component: Any) -> dict[str, Any]:
     :param component: A component whose parameters are plain values, components, or other objects with ``to_dict``.
     :returns: Haystack's dictionary form, which shares nothing with the component.
     """
+    read = component._parameter if isinstance(component, PlainParameters) else partial(getattr, component)
     names = [name for name in inspect.signature(type(component).__init__).parameters if name != "self"]
-    return default_to_dict(component, **{name: _plain(name, getattr(component, name)) for name in names})
+    return default_to_dict(component, **{name: _plain(name, read(name)) for name in names})
 
 
 class Serialized(PlainParameters):

@@ -126,6 +126,12 @@ JUDGED_DIFFERENCES: dict[str, Difference] = {
         stock=["[1]"],
         ours=["TypeError"],
     ),
+    "An answer that is None": Difference(
+        scores(faithfulness, faithful(["a"], [1]), answers=[None]),
+        columns=["scores"],
+        stock=["[1.0]"],
+        ours=["TypeError"],
+    ),
     "A reply with something around the JSON": Difference(
         results(f"```json\n{ONE}\n```", f"Sure! {ONE}", '{"score": 1,}'),
         columns=["code fence", "prose", "comma too many"],
@@ -175,7 +181,11 @@ JUDGED_DIFFERENCES: dict[str, Difference] = {
         ours=["no"],
     ),
     "Inputs that do not fit": Difference(
-        lambda side: [own(side, {"a": ["v"], "typo": ["w"]}), own(side, {}), own(side, {"a": []})],
+        lambda side: [
+            own(side, {"a": ["v"], "typo": ["w"]}),
+            own(side, {}),
+            own(side, {"a": []}),
+        ],
         columns=["unknown", "missing", "no rows"],
         stock=["[{'score': 1}]", "ValueError", "[]"],
         ours=["TypeError", "TypeError", "ValueError"],

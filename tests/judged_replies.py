@@ -86,14 +86,14 @@ def make(side: str, name: str, replies: list[Any], parameters: Mapping[str, Any]
     return getattr(SIDES[side], name)(**given), generator
 
 
-def faithfulness(side: str, *replies: Any, **parameters: Any) -> dict[str, Any]:
+def faithfulness(side: str, *replies: Any, answers: list[Any] | None = None, **parameters: Any) -> dict[str, Any]:
     """A FaithfulnessEvaluator on one row for each reply."""
     evaluator, _ = make(side, "FaithfulnessEvaluator", list(replies), parameters)
     rows = range(len(replies))
     outputs: dict[str, Any] = evaluator.run(
         questions=[marker(row) for row in rows],
         contexts=[["c"] for _ in rows],
-        predicted_answers=[ANSWER for _ in rows],
+        predicted_answers=answers or [ANSWER for _ in rows],
     )
     return outputs
 

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from haystack import Document
 from haystack.components import evaluators as stock
 from haystack.components.generators.chat import MockChatGenerator
 
@@ -123,3 +125,92 @@ def test_no_difference_that_is_not_listed(name: str) -> None:
 def test_each_listed_difference_exists() -> None:
     found = {one for name in stock_classes() for one in differences(name)}
     assert listed() - found == set()
+
+
+PAIR = (stock.LLMEvaluator, ours.LLMEvaluator)
+
+
+@pytest.mark.parametrize("cls", PAIR)
+def test_inputs_are_written_in_one_shape(cls: Any) -> None:
+    written = cls(**LLM, chat_generator=MockChatGenerator("{}")).to_dict()["init_parameters"]["inputs"]
+    assert written == [["predicted_answers", "list[str]"]]
+
+
+@pytest.mark.parametrize("cls", PAIR)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"inputs": "predicted_answers"},
+        {"inputs": [("predicted_answers", list)], "outputs": 1},
+        {"outputs": "score"},
+        {"outputs": [1]},
+        {"examples": None},
+        {"examples": [1]},
+        {"examples": [{"inputs": {}}]},
+        {"examples": [{"inputs": {}, "outputs": []}]},
+        {"examples": [{"inputs": {1: "a"}, "outputs": {}}]},
+        {},
+    ],
+)
+def test_init_parameters_are_checked_alike(cls: Any, wrong: dict[str, Any]) -> None:
+    given = {name: LLM[name] for name in ("inputs", "outputs", "examples")} | wrong
+    if wrong:
+        with pytest.raises(ValueError):
+            cls.validate_init_parameters(**given)
+    else:
+        cls.validate_init_parameters(**given)
+
+
+@pytest.mark.parametrize("cls", PAIR)
+@pytest.mark.parametrize(
+    "received", [{}, {"a": ["x"]}, {"a": "x", "b": "y"}, {"a": ["x"], "b": []}, {"a": 1, "b": ["x"]}]
+)
+def test_input_parameters_are_checked_alike(cls: Any, received: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        cls.validate_input_parameters({"a": list[str], "b": list[str]}, received)
+    cls.validate_input_parameters({"a": list[str]}, {"a": ["x"], "b": ["y"]})
+
+
+def test_a_subclass_may_check_and_show_before_it_is_made() -> None:
+    """As a public recipe for a judge of its own does, which never calls the __init__ of its base."""
+
+    class Own(ours.LLMEvaluator):
+        def __init__(self, inputs: Any, outputs: list[str]) -> None:
+            self.validate_init_parameters(inputs, outputs, [])
+            self.instructions, self.inputs, self.outputs, self.examples = "Grade it.", inputs, outputs, []
+            self.template = self.prepare_template()
+
+    template = Own([("answers", list[str])], ["score"]).template
+    assert all(part in template for part in ("Grade it.", '["score"]', '"answers": {{ answers }}'))
+
+
+def test_the_template_shows_what_the_judge_gets() -> None:
+    for name in ("LLMEvaluator", "FaithfulnessEvaluator", "ContextRelevanceEvaluator"):
+        evaluator = make(ours, name)
+        assert evaluator._prompt.system() in evaluator.prepare_template()
+        assert all(f"{{{{ {socket} }}}}" in evaluator.prepare_template() for socket, _ in evaluator.inputs)
+
+
+def test_gains_of_one_question_are_stocks() -> None:
+    """Grades 3 at rank 2 and 1 at rank 3: 3 / log2(3) + 1 / log2(4); ideal 3 + 1 / log2(3)."""
+    labels = [Document(content="a", score=3.0), Document(content="b", score=1.0)]
+    ranking = [Document(content=text) for text in "xab"]
+    for side in (stock, ours):
+        evaluator = side.DocumentNDCGEvaluator()
+        assert evaluator.calculate_dcg(labels, ranking) == pytest.approx(3 / math.log2(3) + 0.5)
+        assert evaluator.calculate_idcg(labels) == pytest.approx(3 + 1 / math.log2(3))
+        assert evaluator.calculate_idcg([]) == evaluator.calculate_dcg([], ranking) == 0.0
+        evaluator.validate_inputs([labels], [ranking])
+        for wrong in (([], []), ([labels], [ranking, ranking])):
+            with pytest.raises(ValueError):
+                evaluator.validate_inputs(*wrong)
+
+
+def test_gains_follow_our_parameters() -> None:
+    labels = [Document(content="a", score=2.0), Document(content="b", score=1.0)]
+    ranking = [Document(content=text) for text in "xba"]
+    evaluator = ours.DocumentNDCGEvaluator(gain="exponential", top_k=2)
+    assert evaluator.calculate_dcg(labels, ranking) == pytest.approx(1 / math.log2(3))
+    assert evaluator.calculate_idcg(labels) == pytest.approx(3 + 1 / math.log2(3))
+    share = evaluator.calculate_dcg(labels, ranking) / evaluator.calculate_idcg(labels)
+    assert evaluator.run([labels], [ranking])["score"] == pytest.approx(share)

@@ -97,6 +97,7 @@ class AnswerEvaluator(Serialized):
         :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
         :raises UndefinedScore: If the definition gives a question no score, and ``on_undefined`` is "raise".
         """
+        self._follow()
         references, predictions = answer_rows(ground_truth_answers, predicted_answers)
         values = self._values(predictions, references)
         return self._finished(values, without_reference(references))._asdict()
@@ -157,6 +158,7 @@ class OverlapEvaluator(AnswerEvaluator):
         :raises UndefinedScore: If the definition gives a question no score, and ``on_undefined`` is "raise".
         :raises ImportError: If a package that the metric needs is not installed.
         """
+        self._follow()
         references, predictions = answer_rows(ground_truth_answers, predicted_answers)
 
         def value(overlap: Overlap) -> float:

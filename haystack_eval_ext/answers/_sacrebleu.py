@@ -149,6 +149,7 @@ class SacrebleuEvaluator(PlainParameters):
         :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
         :raises ImportError: If sacrebleu, or what a tokenizer of it needs, is not installed.
         """
+        self._follow()
         references, predictions = answer_rows(ground_truth_answers, predicted_answers)
         if self.normalization != "none":
             predictions = [self._normalize(prediction) for prediction in predictions]

@@ -158,6 +158,7 @@ class AnswerEmbeddingSimilarityEvaluator(Serialized):
         return self._score(pairs, await embed_async(self.embedder, pairs.texts))
 
     def _pairs(self, ground_truth_answers: References, predicted_answers: Answers) -> TextPairs:
+        self._follow()
         pairs = pair_up(*answer_rows(ground_truth_answers, predicted_answers))
         return pairs
 

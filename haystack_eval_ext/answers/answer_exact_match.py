@@ -101,6 +101,7 @@ class AnswerExactMatchEvaluator(AnswerEvaluator):
         :raises TypeError: If something is not a text, a message or an answer; the message names input and row.
         :raises UndefinedScore: If a reference is None and ``on_undefined`` is "raise".
         """
+        self._follow()
         references, predictions = answer_rows(ground_truth_answers, predicted_answers)
         values = self._values(predictions, references)
         # Haystack's value stays, with a warning: an empty list says the same and is left out.

@@ -68,6 +68,10 @@ class SASEvaluator(LoadedOnce, Serialized):
     # Since 2 a row without a reference is not run.
     _rule_version = 2
 
+    # What is known once the model is loaded.
+    _mapping: Mapping = "cosine"
+    _label_number = 0
+
     def __init__(
         self,
         model: str = "sentence-transformers/paraphrase-multilingual-mpnet-base-v2",
@@ -110,10 +114,8 @@ class SASEvaluator(LoadedOnce, Serialized):
         self.label = label
         self.on_undefined: OnUndefined = on_undefined
         self.progress_bar = progress_bar
-        self._mapping: Mapping = "cosine"
-        self._label_number = 0
         # No super(): the decorator rebuilds the class.
-        LoadedOnce.__init__(self)
+        LoadedOnce.__init__(self, model, device, token, label)
 
     def warm_up(self) -> None:
         """
@@ -122,6 +124,7 @@ class SASEvaluator(LoadedOnce, Serialized):
         :raises ImportError: If sentence-transformers or torch is missing.
         :raises ValueError: If the model has several labels and none of them is named, or its output has no known range.
         """
+        self._follow()
         with self._lock:
             self._load()
 
@@ -192,6 +195,7 @@ class SASEvaluator(LoadedOnce, Serialized):
         :raises UndefinedScore: If a question has an embedding of zeros, and ``on_undefined`` is "raise".
         :raises ImportError: If sentence-transformers or torch is missing.
         """
+        self._follow()
         name = type(self).__name__
         pairs = pair_up(*answer_rows(ground_truth_answers, predicted_answers))
         values, failed = np.empty(0), np.empty(0, dtype=np.bool_)

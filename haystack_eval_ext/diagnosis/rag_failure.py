@@ -172,6 +172,7 @@ class RAGFailureClassifier(PlainParameters):
             unknown or has no scores beside it.
         :raises TypeError: If something is not a list, a number or a text; the message names input and row.
         """
+        self._follow()
         scores = {
             "retrieval": retrieval_scores,
             "retrieval_at_cut": retrieval_at_cut_scores,

@@ -63,6 +63,8 @@ class JudgedEvaluator(Lifecycle, Serialized):
     _later_calls: int = 0
     #: Keys of `results` in a row that failed.
     _empty_details: Mapping[str, Any] = {}
+    #: A budget shared with other evaluators, which a caller may set; None: the policy's own for each run.
+    budget: Budget | None = None
     #: Whether rows have a score at all. If not, it is NaN, and ``on_undefined`` has nothing to decide.
     _has_score: bool = True
 
@@ -106,17 +108,33 @@ class JudgedEvaluator(Lifecycle, Serialized):
         self.examples = examples
         self.progress_bar = progress_bar
         self.raise_on_failure = raise_on_failure
-        self.instructions = instructions
+        self._instructions = instructions
         self.language = language
         self.on_undefined: OnUndefined = on_undefined
         self.chat_generator = default_generator() if chat_generator is None else chat_generator
         check_generator(self.chat_generator)
-        #: A budget shared with other evaluators, which a caller may set; None: the policy's own for each run.
-        self.budget: Budget | None = None
         self._prompt = self._make_prompt()
+        declared = getattr(self, "__haystack_input__", {})
         for name in (*self._inputs, *self._optional):
-            required = {} if name in self._inputs else {"default": None}
-            component.set_input_type(self, name, self._sockets[name].type, **required)
+            if name not in declared:  # a second one would lose its connections
+                required = {} if name in self._inputs else {"default": None}
+                component.set_input_type(self, name, self._sockets[name].type, **required)
+
+    @property
+    def instructions(self) -> str:
+        """The judge's task: the prompt's own, unless another was given."""
+        return (
+            load_prompt(self._prompt_name, self.language).instructions
+            if self._instructions is None
+            else self._instructions
+        )
+
+    @instructions.setter
+    def instructions(self, instructions: str | None) -> None:
+        self._instructions = instructions
+
+    def _parameter(self, name: str) -> Any:
+        return self._instructions if name == "instructions" else getattr(self, name)
 
     @classmethod
     def sockets(cls) -> dict[str, tuple[Any, bool]]:
@@ -137,6 +155,7 @@ class JudgedEvaluator(Lifecycle, Serialized):
         :raises ValueError: As :meth:`run` for bad input.
         :raises TypeError: As :meth:`run` for bad input.
         """
+        self._follow()
         return wait(plan_rows(self, judged_rows(self._inputs, self._optional, inputs, self._sockets)))
 
     @component.output_types(
@@ -179,6 +198,7 @@ class JudgedEvaluator(Lifecycle, Serialized):
         :raises FailedRowsError: If rows could not be judged and ``raise_on_failure`` is set; its ``result`` has all
             others.
         """
+        self._follow()
         rows = judged_rows(self._inputs, self._optional, inputs, self._sockets)
         return outputs_of(self, wait(self._judge(rows)), rows)
 
@@ -199,6 +219,7 @@ class JudgedEvaluator(Lifecycle, Serialized):
         :param inputs: As for :meth:`run`.
         :returns: The same outputs as :meth:`run`.
         """
+        self._follow()
         rows = judged_rows(self._inputs, self._optional, inputs, self._sockets)
         return outputs_of(self, await asyncio.wrap_future(submit(self._judge(rows))), rows)
 
@@ -223,7 +244,7 @@ class JudgedEvaluator(Lifecycle, Serialized):
 
     def _make_prompt(self) -> Prompt:
         prompt = load_prompt(self._prompt_name, self.language)
-        return prompt.changed(self.instructions, read_examples(self.examples, self._convert_example))
+        return prompt.changed(self._instructions, read_examples(self.examples, self._convert_example))
 
     async def _judge(self, rows: list[dict[str, Any]]) -> list[Outcome]:
         return await judge_rows(self, rows)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._calls import release
 from haystack_eval_ext._embedding import warm_up_async
+from haystack_eval_ext._parameters import PlainParameters
 from haystack_eval_ext.judged._generator import Generator, unprepared
 from haystack_eval_ext.judged._limits import submit, wait
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from haystack_eval_ext.judged._policy import JudgePolicy
 
 
-class Lifecycle:
+class Lifecycle(PlainParameters):
     """
     ``warm_up`` and ``close``, which a Pipeline calls as well.
 
@@ -61,6 +62,7 @@ class Lifecycle:
         return self.embedder is not None
 
     async def _prepare(self) -> None:
+        self._follow()
         if self.policy.offline or self.policy.cache_path is not None:
             return
         try:

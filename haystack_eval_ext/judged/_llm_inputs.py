@@ -53,6 +53,21 @@ def read_inputs(inputs: Any) -> list[tuple[str, Any]]:
     return found
 
 
+def check_outputs(outputs: Any) -> None:
+    """
+    Check the parameter ``outputs``.
+
+    :param outputs: Names.
+    :raises ValueError: If it is no list of different names, or empty.
+    """
+    if not isinstance(outputs, list) or not outputs:
+        what = "an empty list" if outputs == [] else describe(outputs)
+        msg = f"outputs must be a list with the name of each output, but is {what}."
+        raise ValueError(msg)
+    for number, name in enumerate(outputs):
+        check_name(f"outputs[{number}]", name, outputs[:number])
+
+
 def check_name(place: str, name: Any, before: list[str]) -> None:
     """
     Check the name of an input or output.

@@ -21,13 +21,14 @@ from haystack_eval_ext.judged._forms import Form
 from haystack_eval_ext.judged._items import example_texts, numbered
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._quotes import Passage, located, quotes_form
+from haystack_eval_ext.judged._stock_methods import StockMethods
 
 _KEY = "relevant_sentences"
 _STOCK_KEY = "relevant_statements"
 
 
 @component
-class ContextRelevanceEvaluator(JudgedEvaluator):
+class ContextRelevanceEvaluator(StockMethods, JudgedEvaluator):
     """
     Scores whether the contexts of a question help to answer it. From 0 to 1, higher is better.
 
@@ -105,6 +106,9 @@ class ContextRelevanceEvaluator(JudgedEvaluator):
         """
         check_choice("score_by", score_by, ("any", "share"))
         self.score_by: Literal["any", "share"] = score_by
+        # What Haystack's class says of itself.
+        self.inputs = [("questions", list[str]), ("contexts", list[list[str]])]
+        self.outputs = [_STOCK_KEY]
         # No super(): the decorator rebuilds the class.
         JudgedEvaluator.__init__(
             self,

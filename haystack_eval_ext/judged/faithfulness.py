@@ -18,6 +18,7 @@ from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Ro
 from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._items import example_texts, judged_example, numbered, statements_of
 from haystack_eval_ext.judged._policy import JudgePolicy
+from haystack_eval_ext.judged._stock_methods import StockMethods
 
 
 def _from_stock_form(value: Any, asked: Mapping[str, str], whole: bool) -> Any:
@@ -59,7 +60,7 @@ def _in_one_form(statement: Any) -> str | None:
 
 
 @component
-class FaithfulnessEvaluator(JudgedEvaluator):
+class FaithfulnessEvaluator(StockMethods, JudgedEvaluator):
     """
     Scores how much of an answer follows from the contexts it was written from. From 0 to 1, higher is better.
 
@@ -135,6 +136,9 @@ class FaithfulnessEvaluator(JudgedEvaluator):
         check_choice("statements", statements, ("sentences", "extracted"))
         self.statements: Literal["sentences", "extracted"] = statements
         self._later_calls = 1 if statements == "extracted" else 0
+        # What Haystack's class says of itself.
+        self.inputs = [("questions", list[str]), ("contexts", list[list[str]]), ("predicted_answers", list[str])]
+        self.outputs = ["statements", "statement_scores"]
         # No super(): the decorator rebuilds the class.
         JudgedEvaluator.__init__(
             self,

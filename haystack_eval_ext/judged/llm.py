@@ -14,21 +14,21 @@ from haystack import component
 from haystack.utils import serialize_type
 
 from haystack_eval_ext._parameters import check_choice
-from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._forms import Form, object_schema
 from haystack_eval_ext.judged._items import read_examples
-from haystack_eval_ext.judged._llm_inputs import as_json, check_name, read_inputs, socket_of
+from haystack_eval_ext.judged._llm_inputs import as_json, check_outputs, read_inputs, socket_of
 from haystack_eval_ext.judged._llm_outputs import Choices, Output, Typed, key_of, read_outputs
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._prompts import Prompt, check_instructions, languages, own_prompt
+from haystack_eval_ext.judged._stock_methods import StockMethods
 
 
 @component
-class LLMEvaluator(JudgedEvaluator):
+class LLMEvaluator(StockMethods, JudgedEvaluator):
     """
     Judges rows by instructions of your own; the score is an output that you name. From 0 to 1, higher is better.
 
@@ -75,8 +75,6 @@ class LLMEvaluator(JudgedEvaluator):
     # 1.0 [{'reason': 'It greets the reader.', 'verdict': 'polite'}]
     ```
     """
-
-    _undefined_reason = "score_values gives the verdict no number"
 
     def __init__(
         self,
@@ -132,13 +130,13 @@ class LLMEvaluator(JudgedEvaluator):
         self.inputs = read_inputs(inputs)
         self._inputs = tuple(name for name, _ in self.inputs)
         self._sockets = {name: socket_of(kind) for name, kind in self.inputs}
-        _check_outputs(outputs)
+        check_outputs(outputs)
         self.outputs = outputs
         self.output_values = output_values
         self.score_output = score_output
         self._has_score = score_output is not None
-        if not self._has_score:
-            self._undefined_reason = "no score_output is named"
+        no_score = "score_values gives the verdict no number" if self._has_score else "no score_output is named"
+        self._undefined_reason = no_score
         self._outputs = read_outputs(outputs, output_values, score_output, score_values)
         scored = self._outputs.get(score_output or "")
         self.score_values = scored.scores if isinstance(scored, Choices) else None
@@ -213,15 +211,6 @@ class LLMEvaluator(JudgedEvaluator):
             }
             entries.append({"usage": outcome.usage.to_dict(), **known})
         return {"counts": counts, "rows": entries}
-
-
-def _check_outputs(outputs: Any) -> None:
-    if not isinstance(outputs, list) or not outputs:
-        what = "an empty list" if outputs == [] else describe(outputs)
-        msg = f"outputs must be a list with the name of each output, but is {what}."
-        raise ValueError(msg)
-    for number, name in enumerate(outputs):
-        check_name(f"outputs[{number}]", name, outputs[:number])
 
 
 def _check_keys(place: str, given: dict[str, Any], wanted: Any) -> None:

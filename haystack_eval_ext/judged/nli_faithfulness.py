@@ -122,7 +122,7 @@ class NLIFaithfulnessEvaluator(LoadedOnce, Serialized):
         self.on_undefined: OnUndefined = on_undefined
         self.progress_bar = progress_bar
         # No super(): the decorator rebuilds the class.
-        LoadedOnce.__init__(self)
+        LoadedOnce.__init__(self, model, device, token, label, max_length)
 
     def warm_up(self) -> None:
         """
@@ -131,6 +131,7 @@ class NLIFaithfulnessEvaluator(LoadedOnce, Serialized):
         :raises ImportError: If transformers or torch is missing.
         :raises ValueError: If the model is no sequence-classification model, or its label for entailment is unknown.
         """
+        self._follow()
         with self._lock:
             self._load()
 
@@ -168,6 +169,7 @@ class NLIFaithfulnessEvaluator(LoadedOnce, Serialized):
         :raises UndefinedScore: If an answer has no text and ``on_undefined`` is "raise".
         :raises ImportError: If transformers or torch is missing.
         """
+        self._follow()
         name = type(self).__name__
         rows = judged_rows(
             ("contexts", "predicted_answers"), (), {"contexts": contexts, "predicted_answers": predicted_answers}

@@ -95,9 +95,9 @@ class RefusalEvaluator(JudgedEvaluator):
         """
         check_choice("score_by", score_by, ("refusal", "decision"))
         self.score_by: Literal["refusal", "decision"] = score_by
-        if score_by == "decision":
-            self._inputs = ("questions", "predicted_answers", "answerable")
-            self._optional = ()
+        decides = score_by == "decision"
+        self._inputs = ("questions", "predicted_answers", *(("answerable",) if decides else ()))
+        self._optional = () if decides else ("answerable",)
         # No super(): the decorator rebuilds the class.
         JudgedEvaluator.__init__(
             self,

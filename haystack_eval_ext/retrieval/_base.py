@@ -138,10 +138,7 @@ class RetrievalEvaluation:
         :raises UndefinedScore: If a row is undefined and ``on_undefined`` is "raise".
         """
         rows = document_rows(ground_truth_documents=ground_truth_documents, retrieved_documents=retrieved_documents)
-        ranking = with_checked_documents(
-            lambda truths, retrieved: self.judging.judge(truths, retrieved, self._reach(), self.relevance_threshold),
-            rows,
-        )
+        ranking = self.judged(rows)
         scores = self.score(ranking)
         unseen = not len(ranking.judged.query) and not ranking.untrusted
         told = with_checked_documents(self._mismatch, rows) if unseen else ""
@@ -171,6 +168,20 @@ class RetrievalEvaluation:
         if told and not in_a_run():
             logger.warning("{evaluator}: {found}", evaluator=self.name, found=told)
         return BatchScores(scores, missing, [told] if told else [])
+
+    def judged(self, rows: dict[str, list[list[Document]]]) -> JudgedRanking:
+        """
+        Find the labels in the rankings.
+
+        :param rows: Labels and ranking of each question.
+        :returns: The judged batch.
+        :raises ValueError: If grades or fields cannot be scored.
+        :raises TypeError: If something is not a Document or a grade is not a number.
+        """
+        return with_checked_documents(
+            lambda truths, retrieved: self.judging.judge(truths, retrieved, self._reach(), self.relevance_threshold),
+            rows,
+        )
 
     def _mismatch(self, truths: list[list[Document]], retrieved: list[list[Document]]) -> str:
         """What to tell where not one label occurs among the documents, whatever their question."""
@@ -375,6 +386,7 @@ class RetrievalEvaluator(PlainParameters):
         :raises TypeError: If something is not a Document, or a grade is not a number; the message names input and row.
         :raises UndefinedScore: If a question has no relevant documents and ``on_undefined`` is "raise".
         """
+        self._follow()
         found = self._rules().run(ground_truth_documents, retrieved_documents, find_never_retrieved=False)
         (scores,) = found.scores.values()
         return {**scores._asdict(), "warnings": found.warnings}

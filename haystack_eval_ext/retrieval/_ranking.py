@@ -302,6 +302,29 @@ def cut(ranked: Hits | Found, depth: Depth) -> IntArray | slice:
     return np.flatnonzero(ranked.rank <= (depth if isinstance(depth, int) else depth[ranked.query]))
 
 
+def discounted_gains(ranking: JudgedRanking, depth: Depth, *, exponential: bool) -> tuple[FloatArray, FloatArray]:
+    """
+    The discounted cumulative gain of each query.
+
+    :param ranking: The batch.
+    :param depth: How many documents count.
+    :param exponential: Whether the gain is 2^grade - 1 instead of the grade.
+    :returns: That of the ranking, and that of the ideal one.
+    """
+    actual, ideal = ranking.gains(exponential=exponential)
+    found, best = ranking.relevance(None).found, ranking.ideal
+    if isinstance(depth, int):
+        # By position: labels that a document satisfies beyond the first fill places of the ideal ranking as well.
+        near, near_best = cut(found._replace(rank=found.position), depth), cut(best, depth)
+    else:
+        # A text budget does not cut the ideal: what fits into it depends on the chunks of the ranking.
+        near, near_best = cut(found, depth), cut(best, None)
+    gain = np.bincount(found.query[near], actual[near], ranking.n_queries)
+    highest = np.bincount(best.query[near_best], ideal[near_best], ranking.n_queries)
+    # To numpy's types a sum with weights is whole numbers.
+    return gain.astype(np.float64, copy=False), highest.astype(np.float64, copy=False)
+
+
 def _sort_within(query: IntArray, rank: IntArray, grade: FloatArray, n_queries: int) -> FloatArray:
     """The grades of each query, highest first."""
     width = int(rank.max())

@@ -4,13 +4,15 @@
 
 from typing import Literal
 
-from haystack import component
+from haystack import Document, component
 
 from haystack_eval_ext._parameters import check_choice
+from haystack_eval_ext._rows import document_rows
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.retrieval._base import RetrievalEvaluator
 from haystack_eval_ext.retrieval._judging import Duplicates, Matching
 from haystack_eval_ext.retrieval._names import make_measure
+from haystack_eval_ext.retrieval._ranking import discounted_gains
 from haystack_eval_ext.retrieval.measures import Measure
 
 _DCG = {"linear": "log2", "exponential": "exp-log2"}
@@ -83,6 +85,47 @@ class DocumentNDCGEvaluator(RetrievalEvaluator):
             duplicates=duplicates,
             on_undefined=on_undefined,
         )
+
+    def calculate_dcg(self, gt_docs: list[Document], ret_docs: list[Document]) -> float:
+        """
+        Calculate the discounted cumulative gain of one question's ranking, as :meth:`run` does.
+
+        :param gt_docs: The ground-truth documents.
+        :param ret_docs: The retrieved documents, best first.
+        :returns: The gain, not yet divided by that of the ideal ranking.
+        :raises ValueError: If a grade is not finite, or no document of a side has the compared field.
+        :raises TypeError: If something is not a Document, or a grade is not a number.
+        """
+        return self._gains(gt_docs, ret_docs)[0]
+
+    def calculate_idcg(self, gt_docs: list[Document]) -> float:
+        """
+        Calculate the discounted cumulative gain of one question's ideal ranking, as :meth:`run` does.
+
+        :param gt_docs: The ground-truth documents.
+        :returns: The highest gain that a ranking can have; 0 without a grade above 0.
+        :raises ValueError: If a grade is not finite.
+        :raises TypeError: If something is not a Document, or a grade is not a number.
+        """
+        return self._gains(gt_docs, [])[1]
+
+    @staticmethod
+    def validate_inputs(gt_docs: list[list[Document]], ret_docs: list[list[Document]]) -> None:
+        """
+        Check the inputs of a run.
+
+        :param gt_docs: The ground-truth documents of each question.
+        :param ret_docs: The retrieved documents of each question.
+        :raises ValueError: If there are no rows, or the inputs differ in length.
+        """
+        document_rows(ground_truth_documents=gt_docs, retrieved_documents=ret_docs)
+
+    def _gains(self, gt_docs: list[Document], ret_docs: list[Document]) -> tuple[float, float]:
+        self._follow()
+        rows = document_rows(ground_truth_documents=[gt_docs], retrieved_documents=[ret_docs])
+        gains = discounted_gains(self._rules().judged(rows), self.top_k, exponential=self.gain == "exponential")
+        actual, ideal = (float(gain[0]) for gain in gains)
+        return actual, ideal
 
     def _measure(self) -> Measure:
         return make_measure("nDCG", cutoff=self.top_k, dcg=_DCG[self.gain])

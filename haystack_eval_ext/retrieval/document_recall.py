@@ -3,7 +3,7 @@
 """Recall. Source: van Rijsbergen, Information Retrieval, 1979; trec_eval recall; capped: BEIR R_cap."""
 
 from enum import Enum
-from typing import Literal
+from typing import Any, Literal
 
 from haystack import component
 
@@ -15,6 +15,25 @@ from haystack_eval_ext.retrieval._names import make_measure
 from haystack_eval_ext.retrieval.measures import Measure
 
 _MODES = ("single_hit", "multi_hit")
+
+
+class _Mode(str):
+    """A mode that equals its text and the member of Haystack's ``RecallMode``."""
+
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    @property
+    def value(self) -> str:
+        """The plain text, the same object each time."""
+        return next((mode for mode in _MODES if self == mode), str(self))
+
+    def __eq__(self, other: object) -> bool:
+        plain = other.value if isinstance(other, Enum) else other
+        return isinstance(plain, str) and str.__eq__(self, plain)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
 
 @component
@@ -77,7 +96,7 @@ class DocumentRecallEvaluator(RetrievalEvaluator):
         :raises ValueError: If a parameter has no such value.
         :raises TypeError: If `document_comparison_field` names no field by text.
         """
-        mode_name = mode.value if isinstance(mode, Enum) else mode
+        mode_name = getattr(mode, "value", mode)
         check_choice("mode", mode_name, _MODES)
         if capped and (mode_name != "multi_hit" or top_k is None):
             msg = f"capped=True needs mode='multi_hit' and a top_k, but mode is {mode_name!r} and top_k is {top_k!r}."
@@ -95,6 +114,20 @@ class DocumentRecallEvaluator(RetrievalEvaluator):
             duplicates=duplicates,
             on_undefined=on_undefined,
         )
+
+    @property
+    def mode(self) -> Any:
+        """The mode, which equals both its text and Haystack's ``RecallMode``."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: Any) -> None:
+        plain = getattr(mode, "value", mode)
+        self._mode = _Mode(plain) if isinstance(plain, str) else plain
+
+    def _parameter(self, name: str) -> Any:
+        value = getattr(self, name)
+        return getattr(value, "value", value) if name == "mode" else value
 
     def _measure(self) -> Measure:
         if self.mode == "single_hit":

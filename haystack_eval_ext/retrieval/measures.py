@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from haystack_eval_ext._parameters import is_number
-from haystack_eval_ext.retrieval._ranking import cut
+from haystack_eval_ext.retrieval._ranking import cut, discounted_gains
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -248,18 +248,7 @@ def ndcg(ranking: JudgedRanking, depth: Depth, _level: None, dcg: str = "log2") 
     """Sum of gain / log2(rank + 1) over the first k / the same sum over the ideal ranking, cut at k as well."""
     if dcg == "exp-log2":
         _check_highest_grade(ranking, _HIGHEST_GRADE, "The exponential gain of nDCG", "Use the linear gain.")
-    actual, ideal = ranking.gains(exponential=dcg == "exp-log2")
-    found, best = ranking.relevance(None).found, ranking.ideal
-    if isinstance(depth, int):
-        # By position: labels that a document satisfies beyond the first fill places of the ideal ranking as well.
-        near, near_best = cut(found._replace(rank=found.position), depth), cut(best, depth)
-    else:
-        # A text budget does not cut the ideal: what fits into it depends on the chunks of the ranking.
-        near, near_best = cut(found, depth), cut(best, None)
-    return _share(
-        np.bincount(found.query[near], actual[near], ranking.n_queries),
-        np.bincount(best.query[near_best], ideal[near_best], ranking.n_queries),
-    )
+    return _share(*discounted_gains(ranking, depth, exponential=dcg == "exp-log2"))
 
 
 @_measure(
