@@ -53,7 +53,7 @@ def keeps_thoughts() -> bool:
 
 def _may_have_thoughts(text: str) -> bool:
     """Look quickly whether a text need be looked at."""
-    return "<" in text or text.startswith(_BARE_ANALYSIS)
+    return "<" in text or text.lstrip(_BEFORE_THE_START).startswith(_BARE_ANALYSIS)
 
 
 def without_thoughts(text: str) -> str:

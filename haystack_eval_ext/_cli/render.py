@@ -107,7 +107,7 @@ def _width(out: Console, table: Table) -> int:
 def _blocks(out: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[Table | str]:
     """A table in as few parts as fit, each with the first column; or as lines, where no part would fit."""
     heads = [
-        "\n".join(wrap(heading, max((cell_len(row[place]) for row in rows), default=1), break_long_words=False))
+        "\n".join(wrap(heading, max((1, *(cell_len(row[place]) for row in rows))), break_long_words=False))
         for place, heading in enumerate(columns)
     ]
 

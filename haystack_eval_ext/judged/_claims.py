@@ -30,10 +30,10 @@ def is_gone(owner: str) -> bool:
     :returns: True if it surely has; False if it runs, or if that cannot be known from here.
     """
     host, _, rest = owner.partition("|")
-    pid, began, _ = rest.split("|")
     if host != platform.node() or os.name != "posix":
         return False
     try:
+        pid, began, _ = rest.split("|")
         os.kill(int(pid), 0)
     except ProcessLookupError:
         return True

@@ -71,9 +71,13 @@ def find_mismatch(
         return None
     meant = list(wanted.values()) or given
     fitting = _fitting(meant, documents, field)
-    kind = "label key" if wanted else "label without a key"
+    kind = (
+        f"label key{'s' if len(meant) != 1 else ''} ({_named(field)})"
+        if wanted
+        else f"labels, which lack {_named(field)},"
+    )
     told = (
-        f"None of {len(meant)} {kind}{'s' if wanted and len(meant) != 1 else ''} ({_named(field)}) occurs among the "
+        f"None of {len(meant)} {kind} occurs among the "
         f"{len(documents)} {where}, so that no label can be found.{_examples(wanted, present, field)} "
         f"{_advice(fitting, len(meant))}"
     )

@@ -145,7 +145,7 @@ def overlaps(
             chunk = passages.of(document.content)
             held += len(chunk.tokens)
             for label in labels:
-                missing = label.covered < threshold * label.length
+                missing = not _reaches(label.covered, label.length, threshold)
                 new = label.cover(chunk)
                 if new is None:
                     continue
@@ -153,9 +153,9 @@ def overlaps(
                 pairs.append(pair)
                 if new:
                     parts.append(pair)
-                if missing and label.covered >= threshold * label.length:
+                if missing and _reaches(label.covered, label.length, threshold):
                     reached.append(pair)
-        beyond += sum(label.length * threshold > held for label in labels) if documents else 0
+        beyond += sum(not _reaches(held, label.length, threshold) for label in labels) if documents else 0
     table = reader.labels(truths)
     covering = assemble(table, pairs, without_key, each=True)
     found = assemble(table, parts, without_key, lengths=lengths)
@@ -208,7 +208,12 @@ def _satisfies(chunk: _Passage, label: _Passage, threshold: float) -> bool:
     if label.text in chunk.text:
         return True
     shared = sum(min(times, chunk.counts[token]) for token, times in label.counts.items())
-    return shared >= threshold * len(label.tokens)
+    return _reaches(shared, len(label.tokens), threshold)
+
+
+def _reaches(covered: int, length: int, threshold: float) -> bool:
+    # By division, which is exact to the last digit: 0.55 * 100 is a little more than 55.
+    return not length or covered / length >= threshold
 
 
 def assemble(

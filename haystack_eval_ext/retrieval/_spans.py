@@ -142,7 +142,7 @@ def spans(
     pairs: list[Pair] = []
     lengths: list[int] = []
     without_key = unknown = 0
-    labelled = {key(label) for truth in truths for label in truth}
+    labelled = {name for truth in truths for label in truth if has_key(name := key(label))}
     blocks = _blocks(truths, retrieved)
     pages = _Pages()
     untrusted: dict[int, str] = {}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from haystack_eval_ext.retrieval._judging import OVERLAPS
 from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._loading import load_pipeline
 
@@ -45,7 +46,9 @@ def load_evaluators(text: str, name: str, label_field: str | None) -> Pipeline:
         if named is None and parameters.get("matching", "exact") == "exact":
             parameters[PARAMETER] = label_field or DEFAULT_FIELD
             filled = True
-        elif label_field is not None and named not in (None, label_field):
+        elif (
+            label_field is not None and named not in (None, label_field) and parameters.get("matching") not in OVERLAPS
+        ):
             msg = (
                 f"{name}: {component} compares {named!r}, but label_field is {label_field!r}, so that the labels' keys "
                 f"stand where it does not look. Leave one of them out: {PARAMETER} of the component, or label_field."
@@ -73,4 +76,6 @@ def _parameters(part: dict[str, Any]) -> dict[str, Any]:
     if part.get("init_parameters") is None:
         part["init_parameters"] = {}
     parameters: dict[str, Any] = part["init_parameters"]
+    if not isinstance(parameters, dict):
+        raise TypeError
     return parameters

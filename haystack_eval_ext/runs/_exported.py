@@ -84,7 +84,7 @@ def from_export(
     if any(str(row.get("repeat", 0)) != "0" for row in rows) and len({row.get("id") for row in rows}) < len(rows):
         problems.add("holds several answers to each question: give the folder of the run instead")
         return []
-    if all(row.get("status") in _RUN_STATUSES for row in rows):
+    if all(_is_one_of(_RUN_STATUSES, row.get("status")) for row in rows):
         given = [name for name in OUTPUTS if any(row.get(name) is not None for row in rows if row["status"] == "ok")]
         rows = [_with_status(row, given) for row in rows]
     return [record._replace(values=_without_run(row)) for record, row in zip(records, rows, strict=True)]
@@ -102,9 +102,17 @@ def _scores(records: list[Record], names: Iterable[str]) -> list[str]:
     found = []
     for name in known:
         metric = name.removesuffix(_STATUS)
-        if metric != name and metric in known and all(record.values.get(name) in _STATUSES for record in records):
+        if (
+            metric != name
+            and metric in known
+            and all(_is_one_of(_STATUSES, record.values.get(name)) for record in records)
+        ):
             found += [metric, name, *([f"{metric}{_ERROR}"] if f"{metric}{_ERROR}" in known else [])]
     return found
+
+
+def _is_one_of(words: frozenset[str], value: Any) -> bool:
+    return isinstance(value, str) and value in words
 
 
 def _with_empty_texts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -66,12 +66,13 @@ def check_store(pipeline: Pipeline, dataset: Dataset, target: Target, mapping: M
             raise EvaluationError(msg)
         key = make_keys(field).of
         wanted = dict.fromkeys(name for name in map(key, labels) if has_key(name))
+        fields = [field] if isinstance(field, str) else field
         missing = list(wanted.keys() - set(map(key, documents)))
-        if missing and "content" not in field:
-            named = field if isinstance(field, str) else " + ".join(field)
+        if missing and "content" not in fields:
             notes[
-                f"{len(wanted) - len(missing)} of {len(wanted)} label keys ({named}) exist in the store; missing are "
-                f"{some(sorted(map(str, missing)), _SHOWN)}. Questions about them cannot be answered in full."
+                f"{len(wanted) - len(missing)} of {len(wanted)} label keys ({' + '.join(fields)}) exist in the store; "
+                f"missing are {some(sorted(map(str, missing)), _SHOWN)}. "
+                "Questions about them cannot be answered in full."
             ] = None
     return list(notes)
 

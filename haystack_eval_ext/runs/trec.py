@@ -203,7 +203,7 @@ def read_beir_split(folder: FilePath, split: str | None = None) -> tuple[Qrels, 
     root = Path(folder)
     files = {
         file.name.removesuffix(".gz").removesuffix(".tsv"): file
-        for file in sorted([*root.glob("qrels/*.tsv.gz"), *root.glob("qrels/*.tsv")])
+        for file in [*root.glob("qrels/*.tsv.gz"), *root.glob("qrels/*.tsv")]  # a plain file goes before its packed one
     }
     chosen = split or ("test" if "test" in files or len(files) != 1 else next(iter(files)))
     if files and chosen not in files:
