@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from contextlib import contextmanager
 from contextvars import ContextVar
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -16,7 +17,7 @@ from haystack import logging
 from haystack_eval_ext._parameters import check_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -67,6 +68,45 @@ class RowScores(NamedTuple):
     statuses: list[str]
     #: Why a row has no score of its own; None where it is scored.
     errors: list[str | None]
+
+
+class Gaps(NamedTuple):
+    """
+    Rows without a score of their own: by row number the reason, which is never a user's text.
+
+    :param undefined: Their score is not defined.
+    :param failed: Their score could not be found out.
+    :param not_run: They lack what the metric needs.
+    """
+
+    undefined: Mapping[int, str] = {}
+    failed: Mapping[int, str] = {}
+    not_run: Mapping[int, str] = {}
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[int, str, str]]) -> Gaps:
+        """
+        Sort rows by their status.
+
+        :param rows: Row number, status and reason. Scored rows may be among them; of several reasons the first counts.
+        :returns: The rows without a score.
+        """
+        found: dict[str, dict[int, str]] = {"undefined": {}, "error": {}, "not_run": {}}
+        for row, status, reason in rows:
+            if status in found:
+                found[status].setdefault(row, reason)
+        return cls(*found.values())
+
+
+def mean_of_numbers(scores: Iterable[float]) -> float:
+    """
+    Take the mean of the rows that have a score.
+
+    :param scores: The scores; NaN where there is none.
+    :returns: The mean; NaN if no row has one.
+    """
+    numbers = [score for score in scores if not math.isnan(score)]
+    return fmean(numbers) if numbers else math.nan
 
 
 def check_on_undefined(on_undefined: str) -> None:
@@ -185,23 +225,13 @@ def aggregate(
     return RowScores(float(scored.mean()) if len(scored) else math.nan, values.tolist(), statuses, reasons)
 
 
-def tell_rows(
-    total: int,
-    on_undefined: OnUndefined | None,
-    *,
-    undefined: Mapping[int, str] | None = None,
-    failed: Mapping[int, str] | None = None,
-    not_run: Mapping[int, str] | None = None,
-    names: Sequence[str] | None = None,
-) -> str:
+def tell_rows(total: int, on_undefined: OnUndefined | None, gaps: Gaps, *, names: Sequence[str] | None = None) -> str:
     """
     Say how many rows have no score, why, and what that does to the mean.
 
     :param total: How many rows there are.
     :param on_undefined: What undefined rows count as; None: they are left out, and there is no policy to name.
-    :param undefined: By row number why the definition gives no score.
-    :param failed: By row number why a score could not be found out; never a user's text.
-    :param not_run: By row number what a row lacks that the metric needs.
+    :param gaps: The rows without a score.
     :param names: Names of the rows; None: their ids in a run, else their numbers.
     :returns: Sentences; none if every row has a score.
     """
@@ -210,9 +240,9 @@ def tell_rows(
     told = [
         f"{len(rows)} of {total} rows {what} ({list_reasons(rows)}): {list_rows(sorted(rows), names)}. {effect}."
         for what, rows, effect in (
-            ("are undefined", undefined, as_zero + policy),
-            ("failed", failed, "They are left out of the mean"),
-            ("were not run", not_run, "They are left out of the mean"),
+            ("are undefined", gaps.undefined, as_zero + policy),
+            ("failed", gaps.failed, "They are left out of the mean"),
+            ("were not run", gaps.not_run, "They are left out of the mean"),
         )
         if rows
     ]
@@ -222,11 +252,9 @@ def tell_rows(
 def report_rows(
     total: int,
     on_undefined: OnUndefined | None,
+    gaps: Gaps,
     *,
     metric: str,
-    undefined: Mapping[int, str] | None = None,
-    failed: Mapping[int, str] | None = None,
-    not_run: Mapping[int, str] | None = None,
     names: Sequence[str] | None = None,
 ) -> None:
     """
@@ -234,20 +262,18 @@ def report_rows(
 
     :param total: How many rows there are.
     :param on_undefined: The policy of the component.
+    :param gaps: The rows without a score.
     :param metric: Name of the component, for the message.
-    :param undefined: As for :func:`tell_rows`.
-    :param failed: Likewise.
-    :param not_run: Likewise.
-    :param names: Likewise.
+    :param names: As for :func:`tell_rows`.
     :raises UndefinedScore: If a row is undefined and the policy is "raise".
     """
-    if undefined and on_undefined == "raise":
+    if gaps.undefined and on_undefined == "raise":
         msg = (
-            f"{metric}: {len(undefined)} of {total} rows are undefined ({list_reasons(undefined)}): "
-            f"{list_rows(sorted(undefined), names)}. Correct these rows, or set on_undefined to 'zero' or 'nan'."
+            f"{metric}: {len(gaps.undefined)} of {total} rows are undefined ({list_reasons(gaps.undefined)}): "
+            f"{list_rows(sorted(gaps.undefined), names)}. Correct these rows, or set on_undefined to 'zero' or 'nan'."
         )
         raise UndefinedScore(msg)
-    found = tell_rows(total, on_undefined, undefined=undefined, failed=failed, not_run=not_run, names=names)
+    found = tell_rows(total, on_undefined, gaps, names=names)
     if found and not in_a_run():
         logger.warning("{metric}: {found}", metric=metric, found=found)
 
@@ -273,7 +299,7 @@ def finish_rows(
     :returns: The outputs of a component.
     :raises UndefinedScore: If a row is undefined and the policy is "raise".
     """
-    gaps = {**(failed or {}), **(not_run or {})}
-    undefined = {row: reason for row in np.flatnonzero(np.isnan(values)).tolist() if row not in gaps}
-    report_rows(len(values), on_undefined, metric=metric, undefined=undefined, failed=failed, not_run=not_run)
+    known = {**(failed or {}), **(not_run or {})}
+    undefined = {row: reason for row in np.flatnonzero(np.isnan(values)).tolist() if row not in known}
+    report_rows(len(values), on_undefined, Gaps(undefined, failed or {}, not_run or {}), metric=metric)
     return aggregate(values, on_undefined, reason=reason, failed=failed, not_run=not_run)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import compress
-from statistics import fmean
 from typing import Any
 
 from haystack import component
@@ -18,7 +17,7 @@ from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
 from haystack_eval_ext._parameters import PlainParameters
 from haystack_eval_ext._rows import describe
-from haystack_eval_ext._scores import report_rows
+from haystack_eval_ext._scores import Gaps, mean_of_numbers, report_rows
 from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext.diagnosis._inputs import Entry, answerable_rows, empty_rows, score_columns
 from haystack_eval_ext.diagnosis._rules import LABELS, PASSED, STAGES, Diagnosis, diagnose
@@ -211,7 +210,7 @@ class RAGFailureClassifier(PlainParameters):
         found = Counter(labels)
         measured = {name: list(compress(column, can_be)) for name, column in columns.items()}
         return {
-            "score": _mean(passed),
+            "score": mean_of_numbers(passed),
             "individual_scores": passed,
             "statuses": [diagnosis.status for diagnosis in diagnoses],
             "labels": labels,
@@ -232,11 +231,6 @@ def _threshold(name: str, value: float) -> float:
     return value
 
 
-def _mean(values: list[float]) -> float:
-    numbers = [value for value in values if not math.isnan(value)]
-    return fmean(numbers) if numbers else math.nan
-
-
 def _stages(found: Counter[str], columns: dict[str, list[Entry]]) -> list[dict[str, Any]]:
     diagnosed = found.total() - found["unknown"]
     table = []
@@ -249,7 +243,7 @@ def _stages(found: Counter[str], columns: dict[str, list[Entry]]) -> list[dict[s
                 "stage": stage,
                 "failed": failed,
                 "share": failed / diagnosed if name and diagnosed else math.nan,
-                "mean_score": _mean(numbers),
+                "mean_score": mean_of_numbers(numbers),
                 "mean_of": f"{name}_scores" if name else None,
             }
         )
@@ -257,15 +251,5 @@ def _stages(found: Counter[str], columns: dict[str, list[Entry]]) -> list[dict[s
 
 
 def _report_unknown(diagnoses: list[Diagnosis]) -> None:
-    gaps: dict[str, dict[int, str]] = {"undefined": {}, "error": {}, "not_run": {}}
-    for row, diagnosis in enumerate(diagnoses):
-        if diagnosis.label == "unknown":
-            gaps[diagnosis.status][row] = diagnosis.reason
-    report_rows(
-        len(diagnoses),
-        None,
-        metric="RAGFailureClassifier",
-        undefined=gaps["undefined"],
-        failed=gaps["error"],
-        not_run=gaps["not_run"],
-    )
+    gaps = Gaps.of((row, diagnosis.status, diagnosis.reason) for row, diagnosis in enumerate(diagnoses))
+    report_rows(len(diagnoses), None, gaps, metric="RAGFailureClassifier")

@@ -10,6 +10,7 @@ import numpy as np
 
 from haystack_eval_ext._scores import (
     FailedRowsError,
+    Gaps,
     UndefinedScore,
     aggregate,
     report_rows,
@@ -67,17 +68,12 @@ def outputs_of(evaluator: JudgedEvaluator, outcomes: list[Outcome], rows: list[d
     :raises FailedRowsError: If rows failed, and that is to be an error.
     """
     values = np.array([outcome.score for outcome in outcomes], dtype=np.float64)
-    gaps: dict[str, dict[int, str]] = {"undefined": {}, "error": {}, "not_run": {}}
-    for row, outcome in enumerate(outcomes):
-        if outcome.status in gaps:
-            gaps[outcome.status][row] = outcome.error or evaluator._undefined_reason
-    scores = aggregate(
-        values,
-        evaluator.on_undefined if evaluator._has_score else "nan",
-        reason=evaluator._undefined_reason,
-        failed=gaps["error"],
-        not_run=gaps["not_run"],
+    policy = evaluator.on_undefined if evaluator._has_score else "nan"
+    gaps = Gaps.of(
+        (row, outcome.status, outcome.error or evaluator._undefined_reason) for row, outcome in enumerate(outcomes)
     )
+    missed = gaps._replace(undefined={})
+    scores = aggregate(values, policy, reason=evaluator._undefined_reason, failed=gaps.failed, not_run=gaps.not_run)
     result = {
         "score": scores.score,
         "individual_scores": scores.individual_scores,
@@ -90,22 +86,15 @@ def outputs_of(evaluator: JudgedEvaluator, outcomes: list[Outcome], rows: list[d
         "usage": sum_of(outcome.usage.to_dict() for outcome in outcomes),
         "summary": evaluator._summary(outcomes, rows),
     }
-    if gaps["error"] and evaluator.raise_on_failure:
-        told = tell_rows(len(outcomes), evaluator.on_undefined, failed=gaps["error"], not_run=gaps["not_run"])
+    if gaps.failed and evaluator.raise_on_failure:
+        told = tell_rows(len(outcomes), policy, missed)
         msg = (
             f"{type(evaluator).__name__}: {told} The other rows are in this error's `result`; raise_on_failure=False "
             "returns it, with NaN for the failed ones."
         )
         raise FailedRowsError(msg, result)
     try:
-        report_rows(
-            len(outcomes),
-            evaluator.on_undefined if evaluator._has_score else "nan",
-            metric=type(evaluator).__name__,
-            undefined=gaps["undefined"] if evaluator._has_score else None,
-            failed=gaps["error"],
-            not_run=gaps["not_run"],
-        )
+        report_rows(len(outcomes), policy, gaps if evaluator._has_score else missed, metric=type(evaluator).__name__)
     except UndefinedScore as error:
         raise UndefinedRowsError(str(error), result) from None
     return result

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._progress import progress
-from haystack_eval_ext._scores import UndefinedScore, report_rows
+from haystack_eval_ext._scores import Gaps, UndefinedScore, report_rows
 from haystack_eval_ext.judged._account import Budget
 from haystack_eval_ext.judged._failures import JudgeError, NotRunError
 from haystack_eval_ext.judged._generator import unprepared
@@ -75,7 +75,7 @@ async def _refuse_undefined(evaluator: JudgedEvaluator, judge: Judge, rows: list
         except Exception:  # noqa: S112 - it must be asked about; or it fails, which the run itself tells
             continue
     try:
-        report_rows(len(rows), "raise", metric=type(evaluator).__name__, undefined=undefined)
+        report_rows(len(rows), "raise", Gaps(undefined), metric=type(evaluator).__name__)
     except UndefinedScore as error:
         raise UndefinedRowsError(str(error)) from None
 

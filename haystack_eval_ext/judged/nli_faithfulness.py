@@ -18,7 +18,7 @@ from haystack_eval_ext._models import LoadedOnce, check_device, check_text, chec
 from haystack_eval_ext._parameters import check_choice, check_flag, check_integer, is_number
 from haystack_eval_ext._progress import progress
 from haystack_eval_ext._rows import describe
-from haystack_eval_ext._scores import OnUndefined, check_on_undefined, finish_rows, report_rows
+from haystack_eval_ext._scores import Gaps, OnUndefined, check_on_undefined, finish_rows, report_rows
 from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext._serialization import Serialized
 from haystack_eval_ext._text import blank, sendable
@@ -178,7 +178,7 @@ class NLIFaithfulnessEvaluator(LoadedOnce, Serialized):
         reason = "the answer has no statements"
         undefined = {number: reason for number, row in enumerate(statements) if not row}
         if self.on_undefined == "raise":  # before the model is loaded
-            report_rows(len(rows), self.on_undefined, metric=name, undefined=undefined)
+            report_rows(len(rows), self.on_undefined, Gaps(undefined), metric=name)
         sources = [[context for context in row["contexts"] if not blank(context)] for row in rows]
         probabilities = self._probabilities(statements, sources)
         broken = [number for number, row in enumerate(probabilities) if any(map(math.isnan, row))]

@@ -11,7 +11,7 @@ from haystack import Document, component, logging
 
 from haystack_eval_ext._parameters import PlainParameters, is_number
 from haystack_eval_ext._rows import document_rows, with_checked_documents
-from haystack_eval_ext._scores import OnUndefined, RowScores, aggregate, check_on_undefined, in_a_run, report_rows
+from haystack_eval_ext._scores import Gaps, OnUndefined, RowScores, aggregate, check_on_undefined, in_a_run, report_rows
 from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext.retrieval._judging import (
     OVERLAPS,
@@ -223,9 +223,8 @@ class RetrievalEvaluation:
         report_rows(
             ranking.n_queries,
             self.on_undefined,
+            Gaps(undefined, not_run=ranking.untrusted),
             metric=self.name,
-            undefined=undefined,
-            not_run=ranking.untrusted,
             names=ranking.names,
         )
 

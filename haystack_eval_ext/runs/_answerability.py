@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
+
+from haystack_eval_ext._scores import mean_of_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -44,12 +44,8 @@ def answerability(
             for name, told in diagnoses.items()
         }
         scores = {
-            name: _mean([metric.individual_scores[place] for place in chosen]) for name, metric in metrics.items()
+            name: mean_of_numbers(metric.individual_scores[place] for place in chosen)
+            for name, metric in metrics.items()
         }
         found[kind] = {"questions": len(chosen), "scores": scores, "labels": labels}
     return found
-
-
-def _mean(scores: list[float]) -> float:
-    numbers = [score for score in scores if not math.isnan(score)]
-    return fmean(numbers) if numbers else math.nan

@@ -7,10 +7,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from numbers import Real
-from statistics import fmean
 from typing import Any
 
-from haystack_eval_ext._scores import RowScores
+from haystack_eval_ext._scores import RowScores, mean_of_numbers
 from haystack_eval_ext.runs._feeding import EvaluationError
 
 #: What makes a component a metric.
@@ -111,8 +110,7 @@ def placed(scores: RowScores, given: list[int], counted: list[int], total: int) 
         individual[row], statuses[row], errors[row] = of_row[row]
     mean = scores.score
     if len(counted) < len(given):
-        numbers = [score for score in individual if not math.isnan(score)]
-        mean = fmean(numbers) if numbers else math.nan
+        mean = mean_of_numbers(individual)
     return RowScores(mean, individual, statuses, errors)
 
 

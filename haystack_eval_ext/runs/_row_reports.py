@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from haystack_eval_ext._scores import NO_REFERENCE, list_rows, tell_rows
+from haystack_eval_ext._scores import NO_REFERENCE, Gaps, list_rows, tell_rows
 from haystack_eval_ext._thoughts import TAKEN_OFF
 from haystack_eval_ext.runs._columns import THOUGHTS
 
@@ -84,21 +85,6 @@ def _told(
     ids: Sequence[str],
     policy: OnUndefined | None,
 ) -> str:
-    gaps: dict[str, dict[int, str]] = {
-        "undefined": {},
-        "error": {},
-        "not_run": dict.fromkeys(unreferenced, NO_REFERENCE),
-    }
-    for metric in metrics:
-        for row in counted:
-            status = metric.statuses[row]
-            if status in gaps:
-                gaps[status].setdefault(row, metric.errors[row] or _UNTOLD)
-    return tell_rows(
-        len(ids),
-        policy,
-        undefined=gaps["undefined"],
-        failed=gaps["error"],
-        not_run=gaps["not_run"],
-        names=ids,
-    )
+    without = ((row, "not_run", NO_REFERENCE) for row in unreferenced)
+    scored = ((row, metric.statuses[row], metric.errors[row] or _UNTOLD) for metric in metrics for row in counted)
+    return tell_rows(len(ids), policy, Gaps.of(chain(without, scored)), names=ids)

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext._scores import mean_of_numbers
 from haystack_eval_ext.runs import _run_exports as exports
 from haystack_eval_ext.runs._row_log import hold_answers
 from haystack_eval_ext.runs._run_files import (
@@ -114,9 +115,8 @@ class EvaluationRun:
         found = {}
         for name, metric in self.metrics.items():
             pairs = [_averaged(metric, numbers) for numbers in answers]
-            numbers = [score for score, _ in pairs if not math.isnan(score)]
-            mean = fmean(numbers) if numbers else math.nan
-            found[name] = MetricScores(name, mean, [score for score, _ in pairs], [status for _, status in pairs])
+            scores = [score for score, _ in pairs]
+            found[name] = MetricScores(name, mean_of_numbers(scores), scores, [status for _, status in pairs])
         return found
 
     def spread(self) -> dict[str, float | None]:
