@@ -8,10 +8,10 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Literal, get_args
 
-from haystack_eval_ext._text import segment
+from haystack_eval_ext._text import CharacterTable, segment
 
 Normalization = Literal["none", "squad", "unicode", "triviaqa", "drop", "hotpotqa", "dpr"]
 #: Rules of published scripts, whose words stand between blanks once a text is normalised, whatever its script.
@@ -57,12 +57,12 @@ def _squad(text: str) -> str:
     if text.isascii() and "".join(words).isprintable():
         return " ".join([word for word in words if word not in _ARTICLES])
     # Where other signs than blanks can bound a word, only the script's own expression does what the script does.
-    return " ".join(_articles().sub(" ", text).split())
+    return _without_articles(text)
 
 
 def _triviaqa(text: str) -> str:
     """As SQuAD, but each punctuation mark, some beyond ASCII among them, parts words."""
-    return " ".join(_articles().sub(" ", text.lower().translate(_TRIVIAQA_PUNCTUATION)).split())
+    return _without_articles(text.lower().translate(_TRIVIAQA_PUNCTUATION))
 
 
 def _drop(text: str) -> str:
@@ -76,7 +76,11 @@ def _drop_word(word: str) -> str:
     if number is None:
         word = word.translate(_ASCII_PUNCTUATION)
         number = as_number(word)
-    return " ".join(_articles().sub(" ", word).split()) if number is None else str(number)
+    return _without_articles(word) if number is None else str(number)
+
+
+def _without_articles(text: str) -> str:
+    return " ".join(_articles().sub(" ", text).split())
 
 
 def as_number(word: str) -> float | None:
@@ -98,17 +102,12 @@ def _dpr(text: str) -> str:
     return " ".join([word.lower() for word in parted.split(" ") if word])
 
 
-class _Parted(dict[int, str | int]):
-    """What becomes of each character: looked up when it first comes."""
-
-    def __missing__(self, code: int) -> str | int:
-        character = chr(code)
-        kind = unicodedata.category(character)[0]
-        self[code] = code if kind in "LNM" else " " if kind in "ZC" else f" {character} "
-        return self[code]
+def _parted(character: str) -> str:
+    kind = unicodedata.category(character)[0]
+    return character if kind in "LNM" else " " if kind in "ZC" else f" {character} "
 
 
-_DPR_WORDS = _Parted()
+_DPR_WORDS = CharacterTable(_parted)
 _TRIVIAQA_PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + "‘’´`", " "))
 
 
@@ -149,13 +148,9 @@ def _alike(text: str) -> str:
     return text.replace("i\u0307", "i").translate(_ALIKE)
 
 
-class _Alike(dict[int, int | str | None]):
-    """What is written for a letter or digit in place of each character: looked up when it first comes."""
-
-    def __missing__(self, code: int) -> int | str | None:
-        digit = unicodedata.decimal(chr(code), None)
-        self[code] = code if digit is None else str(digit)
-        return self[code]
+def _with_plain_digit(character: str) -> str:
+    digit = unicodedata.decimal(character, None)
+    return character if digit is None else str(digit)
 
 
 # Points and accents of Hebrew; vowel signs, signs of recitation and the stroke that widens a word of Arabic. Not the
@@ -165,38 +160,29 @@ _POINTS = (
     *((0x610, 0x61A), (0x640, 0x640), (0x64B, 0x652), (0x656, 0x65E), (0x670, 0x670), (0x6D6, 0x6DC), (0x6DF, 0x6E4)),
     *((0x6E7, 0x6E8), (0x6EA, 0x6ED), (0x8D3, 0x8E1), (0x8E3, 0x8FF)),
 )
-_ALIKE = _Alike({ord("ı"): "i", ord("٫"): ".", ord("٬"): ","})
-_ALIKE.update((code, None) for first, last in _POINTS for code in range(first, last + 1))
+_ALIKE = CharacterTable(
+    _with_plain_digit,
+    {ord("ı"): "i", ord("٫"): ".", ord("٬"): ","}
+    | {code: None for first, last in _POINTS for code in range(first, last + 1)},
+)
 
 
 def _nfkc(text: str) -> str:
     return unicodedata.normalize("NFKC", text)
 
 
-class _Punctuation(dict[int, int | str | None]):
-    """What becomes of each character, for ``str.translate``: looked up when it first comes."""
-
-    def __init__(self, *, blank: bool) -> None:
-        super().__init__()
-        self._blank = blank
-
-    def __missing__(self, code: int) -> int | str | None:
-        character = chr(code)
-        category = unicodedata.category(character)
-        to: int | str | None = code
-        # Marks of direction, soft hyphens and variation selectors are not seen. A zero-width joiner is part of emoji.
-        if (category == "Cf" and character != "\u200d") or character in "\ufe0e\ufe0f":
-            to = None
-        elif category[0] == "P":
-            to = " " if self._blank else None
-        elif category == "Sc" and self._blank:
-            to = f" {character} "
-        self[code] = to
-        return to
+def _bare(character: str, *, blank: bool) -> str | None:
+    category = unicodedata.category(character)
+    # Marks of direction, soft hyphens and variation selectors are not seen. A zero-width joiner is part of emoji.
+    if (category == "Cf" and character != "\u200d") or character in "\ufe0e\ufe0f":
+        return None
+    if category[0] == "P":
+        return " " if blank else None
+    return f" {character} " if category == "Sc" and blank else character
 
 
-_WITHOUT_PUNCTUATION = _Punctuation(blank=False)
-_BLANK_FOR_PUNCTUATION = _Punctuation(blank=True)
+_WITHOUT_PUNCTUATION = CharacterTable(partial(_bare, blank=False))
+_BLANK_FOR_PUNCTUATION = CharacterTable(partial(_bare, blank=True))
 
 
 def separate_at_punctuation(text: str) -> str:

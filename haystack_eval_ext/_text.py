@@ -8,6 +8,10 @@ import re
 import unicodedata
 from functools import cache
 from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 # Scripts that are written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, kana, CJK ideographs and their
 # extensions. Hangul is left out: Korean separates its words.
@@ -32,6 +36,25 @@ _UNSEEN = frozenset(("Cc", "Cf", "Zl", "Zp", "Zs"))
 _UNSEEN_OTHERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     chr(code) for block in (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)) for code in block
 }
+
+
+class CharacterTable(dict[int, int | str | None]):
+    """A table for ``str.translate`` that asks a rule for each character when it first comes."""
+
+    def __init__(self, rule: Callable[[str], str | None], known: Mapping[int, str | None] | None = None) -> None:
+        """
+        Start with the characters that the rule is not asked for.
+
+        :param rule: Gives what stands for a character; None: nothing.
+        :param known: What stands for others, by code point.
+        """
+        super().__init__(known or {})
+        self._rule = rule
+
+    def __missing__(self, code: int) -> str | None:
+        """Ask the rule, and keep what it says."""
+        found = self[code] = self._rule(chr(code))
+        return found
 
 
 @cache

@@ -51,11 +51,6 @@ def keeps_thoughts() -> bool:
     return os.environ.get(KEEP_VARIABLE, "").strip().lower() not in _NOT_SET
 
 
-def _may_have_thoughts(text: str) -> bool:
-    """Look quickly whether a text need be looked at."""
-    return "<" in text or text.lstrip(_BEFORE_THE_START).startswith(_BARE_ANALYSIS)
-
-
 def without_thoughts(text: str) -> str:
     """
     Take off the thoughts at the start of an answer.
@@ -72,8 +67,8 @@ def without_thoughts(text: str) -> str:
     :param text: An answer.
     :returns: What is left: nothing, where thoughts do not end. A text without thoughts is returned as it is.
     """
-    if not _may_have_thoughts(text):
-        return text
+    if "<" not in text and not text.lstrip(_BEFORE_THE_START).startswith(_BARE_ANALYSIS):
+        return text  # without a closer look
     answer = without_channels(text)
     start = _after_blocks(answer)
     return answer[start:].lstrip() if start else answer
@@ -87,8 +82,7 @@ def without_their_thoughts(name: str, texts: list[str]) -> list[str]:
     :param texts: The answers.
     :returns: The answers; the same list where none has thoughts, or all are kept.
     """
-    found = {row: without_thoughts(text) for row, text in enumerate(texts) if _may_have_thoughts(text)}
-    found = {row: answer for row, answer in found.items() if answer is not texts[row]}
+    found = {row: answer for row, text in enumerate(texts) if (answer := without_thoughts(text)) is not text}
     if not found:
         return texts
     told = f"{name}: {len(found)} of {len(texts)} answers begin with thoughts ({list_rows(list(found))})"

@@ -121,6 +121,21 @@ class Overlap(NamedTuple):
     f1: float
 
 
+def overlap_of(shared: int, of_prediction: int, of_reference: int) -> Overlap:
+    """
+    Make precision, recall and F1 of counts.
+
+    :param shared: What both texts have.
+    :param of_prediction: What the answer has.
+    :param of_reference: What the reference has.
+    :returns: The three values, all 0 where nothing is shared.
+    """
+    if not shared:
+        return Overlap(0.0, 0.0, 0.0)
+    precision, recall = shared / of_prediction, shared / of_reference
+    return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
+
+
 class OverlapEvaluator(AnswerEvaluator):
     """The same for a score with precision and recall, which `results` reports; a metric adds :meth:`_overlaps`."""
 

@@ -159,8 +159,7 @@ class AnswerEmbeddingSimilarityEvaluator(Serialized):
 
     def _pairs(self, ground_truth_answers: References, predicted_answers: Answers) -> TextPairs:
         self._follow()
-        pairs = pair_up(*answer_rows(ground_truth_answers, predicted_answers))
-        return pairs
+        return pair_up(*answer_rows(ground_truth_answers, predicted_answers))
 
     def _score(self, pairs: TextPairs, embedded: Embedded) -> dict[str, Any]:
         name = type(self).__name__

@@ -12,8 +12,8 @@ from haystack import component
 
 from haystack_eval_ext._parameters import check_choice, check_flag
 from haystack_eval_ext._scores import OnUndefined
-from haystack_eval_ext._text import segment
-from haystack_eval_ext.answers._base import Overlap, OverlapEvaluator
+from haystack_eval_ext._text import CharacterTable, segment
+from haystack_eval_ext.answers._base import Overlap, OverlapEvaluator, overlap_of
 
 RougeType = Literal["rougeL", "rouge1", "rouge2", "rougeLsum"]
 RougeMeasure = Literal["f1", "precision", "recall"]
@@ -23,25 +23,18 @@ _MIN_STEMMED = 4
 _ASCII = str.maketrans({character: " " for character in map(chr, range(128)) if not character.isalnum()})
 
 
-class _Separators(dict[int, str]):
-    """What ``str.translate`` makes of a character outside ASCII; filled as characters are met."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        category = unicodedata.category(character)
-        if category[0] in "LMN":
-            kept = "" if "VARIATION SELECTOR" in unicodedata.name(character, "") else character
-        elif category == "Cf":
-            kept = ""  # marks of direction, joiners, soft hyphens: not to be seen
-        elif category in ("So", "Sk", "Cn", "Co") and code >= _LATIN_1:
-            kept = f" {character} "  # an emoji is a word; the signs of Latin-1 (degree, copyright) are punctuation
-        else:
-            kept = " "
-        self[code] = kept
-        return kept
+def _separated(character: str) -> str:
+    category = unicodedata.category(character)
+    if category[0] in "LMN":
+        return "" if "VARIATION SELECTOR" in unicodedata.name(character, "") else character
+    if category == "Cf":
+        return ""  # marks of direction, joiners, soft hyphens: not to be seen
+    if category in ("So", "Sk", "Cn", "Co") and ord(character) >= _LATIN_1:
+        return f" {character} "  # an emoji is a word; the signs of Latin-1 (degree, copyright) are punctuation
+    return " "
 
 
-_SEPARATORS = _Separators(_ASCII)
+_SEPARATORS = CharacterTable(_separated, _ASCII)
 
 
 class RougeTokenizer:
@@ -106,7 +99,7 @@ def shared_runs(prediction: Sequence[str], reference: Sequence[str], length: int
     ours, theirs = (
         Counter(zip(*(tokens[start:] for start in range(length)), strict=False)) for tokens in (prediction, reference)
     )
-    return _overlap((ours & theirs).total(), ours.total(), theirs.total())
+    return overlap_of((ours & theirs).total(), ours.total(), theirs.total())
 
 
 def longest_common(prediction: Sequence[str], reference: Sequence[str]) -> Overlap:
@@ -119,7 +112,7 @@ def longest_common(prediction: Sequence[str], reference: Sequence[str]) -> Overl
     """
     from rapidfuzz.distance import LCSseq  # loaded when used
 
-    return _overlap(LCSseq.similarity(prediction, reference), len(prediction), len(reference))
+    return overlap_of(LCSseq.similarity(prediction, reference), len(prediction), len(reference))
 
 
 def longest_common_of_lines(prediction: Sequence[Sequence[str]], reference: Sequence[Sequence[str]]) -> Overlap:
@@ -140,7 +133,7 @@ def longest_common_of_lines(prediction: Sequence[Sequence[str]], reference: Sequ
                 hits += 1
                 for counts in left:
                     counts[token] -= 1
-    return _overlap(hits, *sizes)
+    return overlap_of(hits, *sizes)
 
 
 def _common_places(reference: Sequence[str], prediction: Sequence[str]) -> set[int]:
@@ -162,13 +155,6 @@ def _common_places(reference: Sequence[str], prediction: Sequence[str]) -> set[i
         else:
             i -= 1
     return places
-
-
-def _overlap(shared: int, of_prediction: int, of_reference: int) -> Overlap:
-    if not shared:
-        return Overlap(0.0, 0.0, 0.0)
-    precision, recall = shared / of_prediction, shared / of_reference
-    return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
 
 
 class Rouge:

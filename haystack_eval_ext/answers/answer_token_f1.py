@@ -11,7 +11,7 @@ from haystack import component
 from haystack_eval_ext._normalization import PUBLISHED, Normalization, as_number, make_normalizer, squad_tokens
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import segment
-from haystack_eval_ext.answers._base import Overlap, OverlapEvaluator
+from haystack_eval_ext.answers._base import Overlap, OverlapEvaluator, overlap_of
 
 
 def token_overlap(prediction: list[str], reference: list[str]) -> Overlap:
@@ -26,11 +26,8 @@ def token_overlap(prediction: list[str], reference: list[str]) -> Overlap:
     if not prediction or not reference:
         both_empty = float(prediction == reference)
         return Overlap(both_empty, both_empty, both_empty)
-    common = sum((Counter(prediction) & Counter(reference)).values())
-    if not common:
-        return Overlap(0.0, 0.0, 0.0)
-    precision, recall = common / len(prediction), common / len(reference)
-    return Overlap(precision, recall, 2 * precision * recall / (precision + recall))
+    common = (Counter(prediction) & Counter(reference)).total()
+    return overlap_of(common, len(prediction), len(reference))
 
 
 def _triviaqa(prediction: list[str], reference: list[str]) -> Overlap:
