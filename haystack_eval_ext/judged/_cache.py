@@ -20,12 +20,12 @@ from haystack_eval_ext.judged._claims import is_gone, new_owner
 from haystack_eval_ext.judged._failures import JudgeError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 logger = logging.getLogger(__name__)
 
-#: Seconds between looks at what somebody else is asking for: they double from the first to the last.
-FIRST_LOOK, LAST_LOOK = 0.02, 1.0
+# Seconds between looks at what somebody else is asking for.
+_FIRST_LOOK, _LAST_LOOK = 0.02, 1.0
 #: Part of every key: a new form of the keys or of the replies asks anew.
 _FORMAT = 1
 
@@ -72,6 +72,18 @@ def deciding(identity: Mapping[str, Any] | None, part: str) -> dict[str, Any] | 
     parameters = component.get("init_parameters") or {}
     component["init_parameters"] = {name: value for name, value in parameters.items() if name not in _TRANSPORT}
     return {**identity, part: component}
+
+
+def pauses() -> Iterator[float]:
+    """
+    Say how long to wait for what somebody else is asking for.
+
+    :returns: Without end, the seconds until each next look: they double, up to one second.
+    """
+    seconds = _FIRST_LOOK
+    while True:
+        yield seconds
+        seconds = min(2 * seconds, _LAST_LOOK)
 
 
 class ReplyCache:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 
-from haystack_eval_ext.judged._cache import FIRST_LOOK, LAST_LOOK, CachedReply
+from haystack_eval_ext.judged._cache import CachedReply, pauses
 from haystack_eval_ext.judged._failures import (
     JudgeError,
     PassingError,
@@ -95,7 +95,7 @@ class Call:
 
     async def _attempt(self) -> tuple[Any, dict[str, Any]]:
         await self._judge.prepare()
-        pause = FIRST_LOOK
+        looks = pauses()
         while True:
             if not self._holds_slot:
                 await self._slot()
@@ -113,8 +113,7 @@ class Call:
             finally:
                 if not self._goes_on:
                     self.give_back()
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LAST_LOOK)
+            await asyncio.sleep(next(looks))
 
     async def _ask(self) -> tuple[Any, dict[str, Any]]:
         judge, row = self._judge, self._row

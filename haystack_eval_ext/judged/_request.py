@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from haystack.dataclasses import ChatMessage
@@ -61,8 +62,12 @@ class Request:
         self.form = form
         self.vote = vote
         self.user = to_json(sendable_data(data))
-        rest = {"user": self.user, "schema": form.schema, "vote": vote}
-        self.key, self.former_key = (reply_key({"task": each, **rest}) for each in (task.key, task.former_key))
+        self.key = self._key(task.key)
+
+    @cached_property
+    def former_key(self) -> str:
+        """The key of earlier versions, which is needed only where the cache lacks the other one."""
+        return self._key(self.task.former_key)
 
     def messages(self, fault: str | None) -> list[ChatMessage]:
         """
@@ -83,3 +88,6 @@ class Request:
         :returns: The estimate.
         """
         return self.task.tokens + estimated_tokens(self.user) - estimated_tokens()
+
+    def _key(self, task: str) -> str:
+        return reply_key({"task": task, "user": self.user, "schema": self.form.schema, "vote": self.vote})

@@ -21,12 +21,11 @@ from haystack_eval_ext._scores import UndefinedScore
 from haystack_eval_ext._text import blank, sendable
 from haystack_eval_ext.judged._account import embedding_tokens_of, estimated_tokens
 from haystack_eval_ext.judged._cache import (
-    FIRST_LOOK,
-    LAST_LOOK,
     CachedReply,
     ReplyCache,
     deciding,
     not_cached,
+    pauses,
     reply_key,
 )
 from haystack_eval_ext.judged._failures import JudgeError
@@ -159,6 +158,7 @@ class _Embedder:
         # Of texts that no row has paid for yet, as they were sent.
         self._tokens: dict[str, int] = {}
         self._identity = _identity(embedder)
+        self._deciding = deciding(self._identity, "component")
 
     def __enter__(self) -> _Embedder:
         policy = self._policy
@@ -199,7 +199,7 @@ class _Embedder:
             faults = dict.fromkeys(missing, not_cached(self._cache).reason)
         elif missing:
             await self.prepare()
-        pause = FIRST_LOOK
+        looks = pauses()
         while missing and not self._policy.offline:
             # The others are being embedded by another process that shares the cache. The claim comes first: what was
             # kept before it is then seen.
@@ -218,8 +218,7 @@ class _Embedder:
             done = set(mine)
             missing = [text for text in missing if vectors[text] is None and text not in done]
             if missing and not mine:
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, LAST_LOOK)
+                await asyncio.sleep(next(looks))
         return Similarities(vectors, faults)
 
     def _claim(self, text: str) -> bool:
@@ -261,7 +260,7 @@ class _Embedder:
         return sum(found) if found else None
 
     def _key(self, text: str) -> str:
-        return reply_key({"embedder": deciding(self._identity, "component"), "text": sendable(text)})
+        return reply_key({"embedder": self._deciding, "text": sendable(text)})
 
     def _former_key(self, text: str) -> str:
         """That of earlier versions: all parameters."""
