@@ -164,6 +164,16 @@ def read_fields(document: Document, document_comparison_field: str | list[str]) 
     return _look_up(document.meta, document_comparison_field.removeprefix("meta."))
 
 
+def field_names(document_comparison_field: str | list[str]) -> list[str]:
+    """
+    List what is compared.
+
+    :param document_comparison_field: A field, or a list of fields.
+    :returns: The fields.
+    """
+    return [document_comparison_field] if isinstance(document_comparison_field, str) else document_comparison_field
+
+
 def has_key(key: Key) -> bool:
     """
     Tell whether a Document has a key at all.

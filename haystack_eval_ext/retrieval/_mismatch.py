@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from haystack_eval_ext.retrieval._keys import has_key, make_keys
+from haystack_eval_ext.retrieval._keys import field_names, has_key, make_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -59,23 +59,21 @@ def find_mismatch(
     :param where: What the documents are, for the message: "retrieved documents".
     :returns: What to tell if there is none; None if there is one, or a side is empty.
     """
-    key = make_keys(field).of
+    keys = make_keys(field)
+    key = keys.of
     given = list(labels)
     wanted: dict[Any, Document] = {}
     for label in given:
         name = key(label)
         if has_key(name):
             wanted.setdefault(name, label)
-    present = dict.fromkeys(name for name in map(key, documents) if has_key(name))
-    if not given or not documents or not wanted.keys().isdisjoint(present):
+    if not given or not documents or keys.first(documents, wanted):
         return None
+    present = dict.fromkeys(name for name in map(key, documents) if has_key(name))
     meant = list(wanted.values()) or given
     fitting = _fitting(meant, documents, field)
-    kind = (
-        f"label key{'s' if len(meant) != 1 else ''} ({_named(field)})"
-        if wanted
-        else f"labels, which lack {_named(field)},"
-    )
+    named = " + ".join(field_names(field))
+    kind = f"label key{'s' if len(meant) != 1 else ''} ({named})" if wanted else f"labels, which lack {named},"
     told = (
         f"None of {len(meant)} {kind} occurs among the "
         f"{len(documents)} {where}, so that no label can be found.{_examples(wanted, present, field)} "
@@ -112,13 +110,9 @@ def _advice(fitting: Fitting | None, labels: int) -> str:
     )
 
 
-def _named(field: str | list[str]) -> str:
-    return field if isinstance(field, str) else " + ".join(field)
-
-
 def _examples(wanted: Collection[Any], present: Collection[Any], field: str | list[str]) -> str:
     """Keys of both sides; texts stay out of messages."""
-    if "content" in ([field] if isinstance(field, str) else field):
+    if "content" in field_names(field):
         return ""
     sides = (("Labels", wanted), ("Documents", present))
     return "".join(f" {side}: {', '.join(map(_shown, list(keys)[:_SHOWN]))}." for side, keys in sides if keys)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from haystack_eval_ext._batches import as_list
-from haystack_eval_ext.runs._labels import BadCellError, parse_documents, parse_labels
+from haystack_eval_ext.runs._labels import BadCellError, list_cell, parse_documents, parse_labels
 from haystack_eval_ext.runs._lines import kind_of, parse_json
 from haystack_eval_ext.runs._python_lists import python_list
 
@@ -104,34 +103,24 @@ def _text(value: Any) -> str:
     return value
 
 
-def _text_list(value: Any) -> list[str]:
-    value = as_list(value)
-    if not isinstance(value, list):
-        msg = f"{kind_of(value)}, expected a list of texts"
-        raise BadCellError(msg)
-    for number, entry in enumerate(value, start=1):
+def _text_list(value: Any, expected: str = "a list of texts") -> list[str]:
+    texts = list_cell(value, expected)
+    for number, entry in enumerate(texts, start=1):
         if not isinstance(entry, str):
             msg = f"entry {number} is {kind_of(entry)}, expected a text"
             raise BadCellError(msg)
-    return value
+    return texts
 
 
 def _references(value: Any) -> str | list[str] | None:
     if isinstance(value, str):
         return value
-    if not isinstance(as_list(value), list):
-        msg = f"{kind_of(value)}, expected a text or a list of texts"
-        raise BadCellError(msg)
-    return _text_list(value) or None  # an empty list is no reference: missing
+    return _text_list(value, "a text or a list of texts") or None  # an empty list is no reference: missing
 
 
 def _texts(value: Any) -> list[str]:
-    value = as_list(value)
-    if not isinstance(value, list):
-        msg = f"{kind_of(value)}, expected a list of texts or of Documents as JSON"
-        raise BadCellError(msg)
     contexts = []
-    for number, entry in enumerate(value, start=1):
+    for number, entry in enumerate(list_cell(value, "a list of texts or of Documents as JSON"), start=1):
         content = entry.get("content") if isinstance(entry, dict) else getattr(entry, "content", entry)
         if not isinstance(content, str):
             came = "an object without a content text" if isinstance(entry, dict) else kind_of(entry)

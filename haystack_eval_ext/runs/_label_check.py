@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-from haystack_eval_ext.retrieval._keys import has_key, make_keys
+from haystack_eval_ext.retrieval._keys import field_names, has_key, make_keys
 from haystack_eval_ext.retrieval._mismatch import find_mismatch
 from haystack_eval_ext.runs._compared_field import PARAMETER
 from haystack_eval_ext.runs._feeding import EvaluationError
@@ -37,9 +37,9 @@ def check_labels(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str
     :param mapping: Columns by "component.socket": what has columns of its own is not looked at.
     :raises EvaluationError: With keys of both sides and the field that would match.
     """
-    documents = _column(dataset, _RANKING)
+    labels, documents = _column(dataset, _LABELS), _column(dataset, _RANKING)
     for component, field in _compared(pipeline, mapping):
-        found = find_mismatch(_column(dataset, _LABELS), documents, field, "retrieved documents")
+        found = find_mismatch(labels, documents, field, "retrieved documents")
         if found is not None and found.fitting is not None:
             msg = f"{component}: {found.told}"
             raise EvaluationError(msg)
@@ -66,7 +66,7 @@ def check_store(pipeline: Pipeline, dataset: Dataset, target: Target, mapping: M
             raise EvaluationError(msg)
         key = make_keys(field).of
         wanted = dict.fromkeys(name for name in map(key, labels) if has_key(name))
-        fields = [field] if isinstance(field, str) else field
+        fields = field_names(field)
         missing = list(wanted.keys() - set(map(key, documents)))
         if missing and "content" not in fields:
             notes[

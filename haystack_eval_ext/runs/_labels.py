@@ -43,6 +43,22 @@ def check_label_field(label_field: str) -> None:
     raise ValueError(msg)
 
 
+def list_cell(value: Any, expected: str) -> list[Any]:
+    """
+    Read a cell that must hold a list.
+
+    :param value: The cell.
+    :param expected: What it must hold, for the message.
+    :returns: The list.
+    :raises BadCellError: If it is none.
+    """
+    found = as_list(value)
+    if not isinstance(found, list):
+        msg = f"{kind_of(found)}, expected {expected}"
+        raise BadCellError(msg)
+    return found
+
+
 def parse_labels(value: Any, label_field: str) -> list[Document]:
     """
     Read labelled documents: one object {key: grade, ...} or a list of entries.
@@ -98,12 +114,8 @@ def parse_documents(value: Any, label_field: str) -> list[Document]:
     :returns: One Document an entry, a grade or score in `score`.
     :raises BadCellError: If the cell is no list of such entries.
     """
-    value = as_list(value)
-    if not isinstance(value, list):
-        msg = f"{kind_of(value)}, expected a list whose entries are {ENTRY_FORMS}"
-        raise BadCellError(msg)
     documents = []
-    for number, entry in enumerate(value, start=1):
+    for number, entry in enumerate(list_cell(value, f"a list whose entries are {ENTRY_FORMS}"), start=1):
         try:
             documents.append(_document(entry, label_field))
         except ValueError as error:

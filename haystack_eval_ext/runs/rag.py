@@ -198,9 +198,7 @@ def evaluate_rag(
         prepare_judges(pipeline)
         if index is not None and documents is not None:
             fill_store(index, documents, target)
-        missing = check_store(pipeline, labels, target, mapping)
-        for note in missing:
-            _logger.warning("%s", note)
+        missing = _logged(check_store(pipeline, labels, target, mapping))
         records = run_target(
             target,
             labels,
@@ -220,9 +218,7 @@ def evaluate_rag(
             retry_failed=retry_failed,
             replace=replace_run,
         )
-        thoughts = thought_reports(records)
-        for note in thoughts:
-            _logger.warning("%s", note)
+        thoughts = _logged(thought_reports(records))
         with kept_by_us(folder):
             evaluations = [_answers(pipeline, labels, records, repeat, mapping) for repeat in range(repeats)]
             if not any(evaluations):
@@ -309,10 +305,14 @@ def _stages(
             _stage(stage, parts, each[stage], measured, notes) if stage in each and len(each[stage]) else None
             for each in found
         ]
-    for note, silent in notes.items():
-        if silent:
-            _logger.warning("%s", note)
+    _logged([note for note, silent in notes.items() if silent])
     return stages, list(notes)
+
+
+def _logged(notes: list[str]) -> list[str]:
+    for note in notes:
+        _logger.warning("%s", note)
+    return notes
 
 
 def _stage(

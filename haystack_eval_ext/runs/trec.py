@@ -174,9 +174,8 @@ def read_beir(folder: FilePath) -> BeirFolder:
     corpus = dict(_beir_lines(corpus_file, collected[0]))
     queries = {query: values["text"] for query, values in _beir_lines(queries_file, collected[1])}
     qrels: dict[str, Qrels] = {}
-    for file in sorted([*root.glob("qrels/*.tsv"), *root.glob("qrels/*.tsv.gz")]):
+    for split, file in _split_files(root):
         problems = Problems(file)
-        split = file.name.removesuffix(".gz").removesuffix(".tsv")
         if split in qrels:
             problems.add(f"a second file for the split {split!r}, expected one")
         qrels[split] = _parse_qrels(file, problems)
@@ -201,10 +200,7 @@ def read_beir_split(folder: FilePath, split: str | None = None) -> tuple[Qrels, 
     :raises ValueError: If there is no such split, or several to choose from.
     """
     root = Path(folder)
-    files = {
-        file.name.removesuffix(".gz").removesuffix(".tsv"): file
-        for file in [*root.glob("qrels/*.tsv.gz"), *root.glob("qrels/*.tsv")]  # a plain file goes before its packed one
-    }
+    files = dict(reversed(_split_files(root)))
     chosen = split or ("test" if "test" in files or len(files) != 1 else next(iter(files)))
     if files and chosen not in files:
         msg = f"{root} has no labels for the split {chosen!r}; it has {', '.join(sorted(files))}. Name one of these."
@@ -217,6 +213,12 @@ def read_beir_split(folder: FilePath, split: str | None = None) -> tuple[Qrels, 
         collected[1].add("no labels found, expected qrels/SPLIT.tsv in the folder")
     raise_if_any(TrecFileError, collected)
     return qrels, queries
+
+
+def _split_files(root: Path) -> list[tuple[str, Path]]:
+    """The files of labels with the names of their splits; a plain file stands before its packed copy."""
+    files = sorted([*root.glob("qrels/*.tsv"), *root.glob("qrels/*.tsv.gz")])
+    return [(file.name.removesuffix(".gz").removesuffix(".tsv"), file) for file in files]
 
 
 def align(
