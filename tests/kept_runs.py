@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from haystack import Document, Pipeline, component
 from haystack.core.serialization import default_to_dict
 from haystack.dataclasses import ChatMessage
@@ -21,6 +22,15 @@ from haystack_eval_ext.runs.run import EvaluationRun
 
 # In every text, so that none can stay behind unseen.
 SECRET = "SECRET"  # noqa: S105
+
+
+def working_folder(made: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a folder with links to what was made once the current one, for commands of a default width."""
+    for entry in made.iterdir():
+        (folder / entry.name).symlink_to(entry)
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    return folder
 
 
 def rows(count: int = 12, *, wrong: int = 3) -> list[dict[str, Any]]:

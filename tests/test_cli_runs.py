@@ -25,7 +25,7 @@ from haystack_eval_ext.runs.comparison import ScoredRun, compare
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.evaluation import evaluate_pipeline
 from haystack_eval_ext.runs.making import make_run
-from kept_runs import SECRET, Judge, data, evaluators, judged, rows
+from kept_runs import SECRET, Judge, data, evaluators, judged, rows, working_folder
 from scored_runs import rows as numbers
 
 WORKFLOW = Path(__file__).parent.parent / "examples" / "github-workflow.yml"
@@ -61,11 +61,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder with the runs."""
-    for entry in made.iterdir():
-        (tmp_path / entry.name).symlink_to(entry)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("COLUMNS", raising=False)
-    return tmp_path
+    return working_folder(made, tmp_path, monkeypatch)
 
 
 def call(line: str) -> tuple[int, str, str]:

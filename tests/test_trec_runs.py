@@ -17,6 +17,7 @@ from haystack_eval_ext.cli import app
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs.trec import TrecFileError, read_qrels, read_run
 from haystack_eval_ext.runs.trec_runs import TrecLabels, evaluate_trec, read_labels
+from kept_runs import working_folder
 
 MEASURES = ["nDCG@10", "AP", "RR", "P@5", "R@10", "Judged@10", "Bpref"]
 
@@ -49,11 +50,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for entry in made.iterdir():
-        (tmp_path / entry.name).symlink_to(entry)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("COLUMNS", raising=False)
-    return tmp_path
+    return working_folder(made, tmp_path, monkeypatch)
 
 
 def call(line: str) -> tuple[int, str]:
