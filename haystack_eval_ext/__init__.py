@@ -5,9 +5,12 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from haystack.core.serialization import allow_deserialization_module
-
+from haystack_eval_ext._platform import check_haystack
 from haystack_eval_ext._version import __version__
+
+check_haystack()
+
+from haystack.core.serialization import allow_deserialization_module  # noqa: E402 - an older Haystack lacks it
 
 if TYPE_CHECKING:
     from haystack_eval_ext._scores import FailedRowsError, UndefinedScore

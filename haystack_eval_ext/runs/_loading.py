@@ -10,6 +10,7 @@ from haystack.marshal import YamlMarshaller
 import haystack_eval_ext
 from haystack_eval_ext.runs._faults import describe_fault, describe_set_up_fault
 from haystack_eval_ext.runs._lines import FilePath, FileProblemsError, Problems, raise_if_any, read_text
+from haystack_eval_ext.runs._removed import removed_class
 
 ALLOWLIST_VARIABLE = "HAYSTACK_DESERIALIZATION_ALLOWLIST"
 
@@ -65,6 +66,9 @@ def _reason(error: Exception, text: str) -> str:
         return _unknown_class(unknown[1])
     not_made = _NOT_MADE.match(message)
     if not_made:
+        gone = isinstance(error.__cause__, ImportError) and removed_class(str(error.__cause__))
+        if gone:
+            return f"the component {not_made[1]!r} ({not_made[2]}) cannot be made: {gone}"
         # What follows there are all parameters, which may hold prompts and keys.
         fault = describe_set_up_fault(error, YamlMarshaller().unmarshal(text))
         return f"the component {not_made[1]!r} ({not_made[2]}) cannot be made: {fault}"
@@ -81,6 +85,9 @@ def _reason(error: Exception, text: str) -> str:
 
 
 def _unknown_class(given: str) -> str:
+    gone = removed_class(given)
+    if gone:
+        return gone
     name = given.rpartition(".")[2]
     ours = getattr(haystack_eval_ext, name, None) if name in haystack_eval_ext.__all__ else None
     hint = (
