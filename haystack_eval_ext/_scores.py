@@ -124,7 +124,8 @@ def rows_of_a_run(names: Sequence[str]) -> Iterator[list[str]]:
     """
     Let messages about rows name their ids, and leave the warnings about them to the run.
 
-    A run knows more than a component: which rows it was not given, and which of its scores count.
+    A run knows more than a component: which rows it was not given, and which of its scores count. It counts failed rows
+    itself, so that components raise no :class:`FailedRowsError` in it: the other rows were scored, and maybe paid for.
 
     :param names: The id of each row of the batch.
     :returns: A context, in which the components run; what they :func:`note` is in its list.

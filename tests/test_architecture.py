@@ -28,6 +28,7 @@ LAYERS = (
         "_normalization",
         "_progress",
         "_parameters",
+        "_platform",
         "_resources",
         "_rows",
         "_scores",

@@ -5,19 +5,33 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
-from haystack import Document
+from haystack import Document, Pipeline
+from haystack.components.generators.chat import MockChatGenerator
 
-from haystack_eval_ext import DocumentRecallEvaluator
+from haystack_eval_ext import (
+    AnswerExactMatchEvaluator,
+    DocumentRecallEvaluator,
+    FaithfulnessEvaluator,
+    JudgePolicy,
+    RAGFailureClassifier,
+)
 from haystack_eval_ext._cli.render import console, print_table
 from haystack_eval_ext._thoughts import without_their_thoughts
+from haystack_eval_ext.judged import _cache_file, _claims
+from haystack_eval_ext.judged._cache import CachedReply, ReplyCache
 from haystack_eval_ext.judged._claims import is_gone
 from haystack_eval_ext.runs._compared_field import load_evaluators
 from haystack_eval_ext.runs._loading import PipelineFileError
+from haystack_eval_ext.runs.api import evaluate
 from haystack_eval_ext.runs.dataset import read_dataset
 from haystack_eval_ext.runs.trec import read_beir_split
 
@@ -59,9 +73,62 @@ def test_data_whose_columns_look_like_a_status_is_read(tmp_path: Path) -> None:
     assert read_dataset(file).rows[0]["x.status"] == ["ok"]
 
 
+@pytest.mark.parametrize("name", ["data", "rows"])
+def test_a_column_called_like_a_container_is_a_column(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "data.json"
+    file.write_text(json.dumps({"question": ["a", "b"], name: [{"x": 1}, {"x": 2}]}), encoding="utf-8")
+    assert [(row["question"], row[name]) for row in read_dataset(file).rows] == [("a", {"x": 1}), ("b", {"x": 2})]
+
+
 @pytest.mark.parametrize("owner", ["", "|", f"{platform.node()}|", f"{platform.node()}|x|y|z", "elsewhere|1"])
 def test_an_owner_that_cannot_be_read_is_not_gone(owner: str) -> None:
     assert not is_gone(owner)
+
+
+def test_another_container_with_the_same_name_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_claims, "_host", lambda: "box pid:[1]")
+    owner = _claims.new_owner().replace("box pid:[1]", "box pid:[2]")
+    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("its process numbers mean others here"))
+    assert not is_gone(owner)
+
+
+@pytest.mark.parametrize("refusals", [0, 3])
+def test_the_change_to_a_log_waits_for_another_process(refusals: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_cache_file, "_PAUSE", 0.0)
+    locked = sqlite3.OperationalError("database is locked")
+    locked.sqlite_errorcode = sqlite3.SQLITE_BUSY_RECOVERY
+    connection = Mock(execute=Mock(side_effect=[*[locked] * refusals, None]))
+    _cache_file._log_ahead(connection)
+    assert connection.execute.call_count == refusals + 1
+
+
+def test_a_cache_that_fails_in_many_threads_is_closed_once(tmp_path: Path) -> None:
+    caches = [ReplyCache(str(tmp_path / "cache.sqlite")) for _ in range(2)]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(50):
+            pool.submit(caches[0]._give_up, sqlite3.OperationalError("disk I/O error"))
+    assert caches[0].fault == "disk I/O error"
+    # The other one still has the file.
+    caches[1].put("key", CachedReply("text", {}))
+    assert caches[1].get("key") == CachedReply("text", {})
+    caches[1].close()
+
+
+@pytest.mark.parametrize("connected", [False, True])
+def test_a_failed_row_of_a_run_costs_no_other_component(*, connected: bool) -> None:
+    """Also where the judge's evaluator would raise, and the whole pipeline with it."""
+    pipeline = Pipeline()
+    judge = MockChatGenerator("no JSON")
+    pipeline.add_component("faithful", FaithfulnessEvaluator(chat_generator=judge, policy=JudgePolicy(max_attempts=1)))
+    pipeline.add_component("exact", AnswerExactMatchEvaluator())
+    if connected:
+        pipeline.add_component("diagnosis", RAGFailureClassifier())
+        for socket in ("retrieval_scores", "answer_scores"):
+            pipeline.connect("exact.individual_scores", f"diagnosis.{socket}")
+    rows = [{"question": "?", "answer": "a", "reference_answer": "a", "contexts": ["a"]}]
+    run = evaluate(pipeline, rows)
+    assert run.metrics["exact"].scores == [1.0]
+    assert run.metrics["faithful"].statuses == ["error"]
 
 
 EVALUATOR = """

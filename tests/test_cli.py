@@ -301,7 +301,7 @@ def test_trec_prints_each_query_and_what_is_missing() -> None:
         "ranking.RR": ["0.5000", "3", "0", "0", "0"],
         "ranking.nDCG@2": ["0.5436", "3", "0", "0", "0"],
     }
-    assert "Judged queries missing from the run, counted as 0 (1): 'q3'" in stderr
+    assert "Judged queries missing from the run, given an empty ranking (1): 'q3'" in stderr
     assert "Queries of the run without labels, not counted (1): 'q9'" in stderr
 
 

@@ -208,6 +208,7 @@ BROKEN: dict[str, tuple[str, str | bytes, str]] = {
         "columns of different lengths ('questions' has 1, 'ground_truths' has 0)",
     ),
     "json empty object": ("f.json", "{}", "an object whose entries are no columns (it is empty)"),
+    "json empty data": ("f.json", '{"version": 1, "data": []}', "no rows, expected a JSON list"),
     "json empty columns": ("f.json", '{"question": []}', "the columns are empty"),
     "spreadsheet": ("f.xls", "x", "save the sheet as CSV UTF-8"),
     "csv broken list of texts": (

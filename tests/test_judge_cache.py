@@ -485,7 +485,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(
 @pytest.mark.skipif(os.name != "posix", reason="file modes and users")
 @pytest.mark.parametrize("killed", [False, True])
 def test_offline_reads_a_folder_that_it_cannot_write_to(killed: bool) -> None:
-    """Also a file whose last writer was killed and left its log."""
+    """A file whose last writer was killed and left its log is refused: without the log replies would be missing."""
     nobody = 65534
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "cache.sqlite"
@@ -504,9 +504,13 @@ def test_offline_reads_a_folder_that_it_cannot_write_to(killed: bool) -> None:
         try:
             if root:
                 os.seteuid(nobody)
-            found = ReplyCache(str(path), read_only=True)
-            assert found.get("key") == CachedReply("text", {"model": "m"})
-            found.close()
+            if killed:
+                with pytest.raises(ValueError, match=r"cache\.sqlite-wal, SQLite must write to the folder; copy both"):
+                    ReplyCache(str(path), read_only=True)
+            else:
+                found = ReplyCache(str(path), read_only=True)
+                assert found.get("key") == CachedReply("text", {"model": "m"})
+                found.close()
         finally:
             if root:
                 os.seteuid(0)

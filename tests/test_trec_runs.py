@@ -114,12 +114,24 @@ def test_several_runs_stand_in_one_table_and_in_folders_of_their_own() -> None:
     assert list(api.load_run("kept/bad.txt").scores) == ["ranking.AP"]
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_broken_run_file_costs_no_other() -> None:
+    Path("broken.txt").write_text("no run at all\n", encoding="utf-8")
+    code, out = call("trec qrels.txt good.txt broken.txt bad.txt -m AP --out kept")
+    assert code == 2, out
+    assert "broken.txt:1" in out
+    lines = [line.split() for line in out.splitlines()]
+    for name in ("good", "bad"):
+        score = api.load_run(f"kept/{name}.txt").scores["ranking.AP"]
+        assert [f"{name}.txt", "40", f"{score:.4f}"] in lines
+
+
 def test_queries_of_one_side_are_told_in_the_run() -> None:
     labels = TrecLabels("labels", {"q1": {"a": 1}, "q2": {"b": 1}}, {})
     run = evaluate_trec(labels, {"q1": [("a", 1.0)], "q9": [("a", 1.0)]}, ["RR"])
     assert run.scores == {"ranking.RR": 0.5}
     assert run.manifest["warnings"] == [
-        "Judged queries missing from the run, counted as 0 (1): 'q2'.",
+        "Judged queries missing from the run, given an empty ranking (1): 'q2'.",
         "Queries of the run without labels, not counted (1): 'q9'.",
     ]
     assert evaluate_trec(labels, {"q1": [("a", 1.0)]}, ["RR"], queries="intersection").scores == {"ranking.RR": 1.0}

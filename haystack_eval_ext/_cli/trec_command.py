@@ -96,8 +96,12 @@ def trec(
         try:
             with collected_warnings() as warnings:
                 labels = read_labels(qrels, split=split)
-            runs = []
-            for file, folder in zip(run_files, folders, strict=True):
+        except ValueError as error:
+            raise UserError(str(error)) from error
+        runs: list[EvaluationRun] = []
+        faults: list[ValueError] = []
+        for file, folder in zip(run_files, folders, strict=True):
+            try:
                 with collected_warnings() as found:
                     run = evaluate_trec(
                         labels,
@@ -111,19 +115,25 @@ def trec(
                         replace_run=force,
                         ignore_identical_ids=ignore_identical_ids,
                     )
-                runs.append(run)
-                of = "" if len(run_files) == 1 else f"{run.name}: "
-                warnings += [f"{of}{told}" for told in (*run.manifest["warnings"], *found)]
-        except ValueError as error:
-            raise UserError(str(error)) from error
+            except ValueError as error:
+                # The other files are scored, and shown before this is told.
+                faults.append(error)
+                continue
+            runs.append(run)
+            of = "" if len(run_files) == 1 else f"{run.name}: "
+            warnings += [f"{of}{told}" for told in (*run.manifest["warnings"], *found)]
+        if not runs:
+            raise UserError(str(faults[0])) from faults[0]
         if per_query:
             for run in runs:
-                _print_queries(run, several=len(runs) > 1)
-        _print_means(screen, runs, labels.name)
+                _print_queries(run, several=len(run_files) > 1)
+        _print_means(screen, runs, labels.name, single=len(run_files) == 1)
         print_warnings(warnings)
         if out is not None:
-            where = "The run is in" if len(runs) == 1 else "The runs are below"
+            where = "The run is in" if len(run_files) == 1 else "The runs are below"
             typer.echo(f"{where} {plain(str(out))}", err=True)
+        if faults:
+            raise UserError(" ".join(map(str, faults))) from faults[0]
 
 
 def _folders(out: Path | None, files: list[Path], *, force: bool) -> list[Path | None]:
@@ -148,9 +158,9 @@ def _print_queries(run: EvaluationRun, *, several: bool) -> None:
     typer.echo()
 
 
-def _print_means(screen: Console, runs: list[EvaluationRun], labels: str) -> None:
+def _print_means(screen: Console, runs: list[EvaluationRun], labels: str, *, single: bool) -> None:
     first = runs[0]
-    if len(runs) == 1:
+    if single:
         print_text(screen, f"{first.name} against {labels}, {len(first.ids)} queries")
         print_scores(screen, first.questions.values(), rows="Queries")
         return

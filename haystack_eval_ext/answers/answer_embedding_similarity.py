@@ -24,6 +24,7 @@ from haystack_eval_ext._scores import (
     FailedRowsError,
     OnUndefined,
     check_on_undefined,
+    in_a_run,
     list_rows,
 )
 from haystack_eval_ext._serialization import Serialized
@@ -182,7 +183,7 @@ class AnswerEmbeddingSimilarityEvaluator(Serialized):
         reason = ", ".join(f"{reason}: {count}" for reason, count in sorted(reasons.items()) if count)
         rows = similarity_rows(pairs, values, failed, self.on_undefined, name=name, reason=reason)
         errors = [row for row, status in enumerate(rows.statuses) if status == "error"]
-        if errors and self.raise_on_failure:
+        if errors and self.raise_on_failure and not in_a_run():
             msg = (
                 f"{name}: {len(errors)} of {len(rows.statuses)} rows failed ({reason}): {list_rows(errors)}. The other "
                 "rows are in this error's `result`; raise_on_failure=False returns it, with NaN for the failed ones."

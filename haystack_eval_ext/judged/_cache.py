@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -108,6 +109,7 @@ class ReplyCache:
         self._read_only = read_only
         self._owner = new_owner()
         self._file: CacheFile | None = None
+        self._detaching = threading.Lock()
         #: What went wrong with the file, after which nothing is looked up or kept any more.
         self.fault: str | None = None
         if read_only and not self._path.is_file():
@@ -122,7 +124,7 @@ class ReplyCache:
                     os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             self._file = CacheFile.open(self._path, read_only=read_only)
         except DamagedFileError as error:
-            self._give_up(error)
+            self._tell(error)
         except (OSError, sqlite3.Error) as error:
             msg = (
                 f"cache_path: {self._path} cannot be opened as a cache of replies ({error}). Name another file, or "
@@ -137,10 +139,11 @@ class ReplyCache:
         :param key: From :func:`reply_key`.
         :returns: The reply; None if there is none that can be read.
         """
-        if self._file is None:
+        file = self._file
+        if file is None:
             return None
         try:
-            found = self._file.execute("SELECT text, meta FROM replies WHERE key = ?", (key,))
+            found = file.execute("SELECT text, meta FROM replies WHERE key = ?", (key,))
         except sqlite3.Error as error:
             self._give_up(error)
             return None
@@ -155,16 +158,17 @@ class ReplyCache:
 
     def put(self, key: str, reply: CachedReply) -> None:
         """
-        Keep a reply. It is on disk when this returns.
+        Keep a reply. When this returns, it outlives the process, whatever ends it.
 
         :param key: From :func:`reply_key`.
         :param reply: The reply.
         """
-        if self._file is None or self._read_only:
+        file = self._file
+        if file is None or self._read_only:
             return
         try:
             meta = _written(reply.meta)
-            self._file.execute(
+            file.execute(
                 "INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, _storable(reply.text), _storable(meta))
             )
         except (sqlite3.Error, OSError) as error:
@@ -178,16 +182,17 @@ class ReplyCache:
         :param seconds: How long the claim holds, unless it is made again. One whose process has ended holds no longer.
         :returns: False if somebody else is asking: look the reply up again in a moment.
         """
-        if self._file is None or self._read_only:
+        file = self._file
+        if file is None or self._read_only:
             return True
         now = time.time()
         try:
-            if self._file.execute(_CLAIM, (key, self._owner, now + seconds, now)):
+            if file.execute(_CLAIM, (key, self._owner, now + seconds, now)):
                 return True
-            for (owner,) in self._file.execute("SELECT owner FROM claims WHERE key = ?", (key,)):
+            for (owner,) in file.execute("SELECT owner FROM claims WHERE key = ?", (key,)):
                 if is_gone(owner):
-                    self._file.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, owner))
-                    return bool(self._file.execute(_CLAIM, (key, self._owner, now + seconds, now)))
+                    file.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, owner))
+                    return bool(file.execute(_CLAIM, (key, self._owner, now + seconds, now)))
         except sqlite3.Error as error:
             self._give_up(error)
             return True
@@ -199,21 +204,31 @@ class ReplyCache:
 
         :param key: From :func:`reply_key`.
         """
-        if self._file is None or self._read_only:
+        file = self._file
+        if file is None or self._read_only:
             return
         try:
-            self._file.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
+            file.execute("DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner))
         except sqlite3.Error as error:
             self._give_up(error)
 
     def close(self) -> None:
         """Close the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self._detach()
+
+    def _detach(self) -> bool:
+        """Close the file once, whichever thread is first; False for the others."""
+        with self._detaching:
+            file, self._file = self._file, None
+        if file is not None:
+            file.close()
+        return file is not None
 
     def _give_up(self, error: Exception) -> None:
-        self.close()
+        if self._detach():
+            self._tell(error)
+
+    def _tell(self, error: Exception) -> None:
         self.fault = str(error)
         logger.warning(
             "The cache of replies {path} failed ({error}). The run goes on without it. If the disk is full, free some "

@@ -12,12 +12,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 # Seconds that one process waits while another one writes.
 _BUSY = 10.0
+# Seconds until the next attempt where SQLite itself does not wait.
+_PAUSE = 0.02
 # What the header of a cache's file says, so that no database of another program is taken for one.
 _VERSION = 1
 _APPLICATION = 0x48455231  # "HER1"
@@ -152,8 +155,7 @@ def _to_write(path: Path, *, new: bool) -> sqlite3.Connection:
             connection.execute(f"PRAGMA user_version = {_VERSION}")
             connection.execute(_TABLE)
             connection.execute("COMMIT")
-        # It lets others read meanwhile, and survives kill -9.
-        connection.execute("PRAGMA journal_mode = WAL")
+        _log_ahead(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(_CLAIMS)
         connection.execute("SELECT 1 FROM replies LIMIT 1").fetchall()
@@ -163,26 +165,55 @@ def _to_write(path: Path, *, new: bool) -> sqlite3.Connection:
     return connection
 
 
+def _log_ahead(connection: sqlite3.Connection) -> None:
+    """A write-ahead log lets others read meanwhile, and survives kill -9."""
+    end = time.monotonic() + _BUSY
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            # The change of the mode does not wait for another process that makes it, too.
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
+
+
 def _to_read(path: Path, *, new: bool) -> sqlite3.Connection:
     if new:
         # A run that just began, or was killed before its first reply.
         connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         connection.execute(_TABLE)
         return connection
-    # To read a write-ahead log SQLite needs files of its own beside it, which it makes even where there is no log.
-    # Where there is none, or they cannot be made, nobody writes at the moment.
+    # Where there is no write-ahead log, nobody writes at the moment; SQLite would make files beside the cache.
     log = Path(f"{path.resolve()}-wal")
-    logged = log.is_file() and log.stat().st_size > 0
-    for how in (*(["mode=ro"] if logged else []), "mode=ro&immutable=1"):
-        connection = _connect(path, how)
-        try:
-            connection.execute("SELECT 1 FROM replies LIMIT 1").fetchall()
-        except sqlite3.Error as error:
-            connection.close()
-            failure = error
-        else:
-            return connection
-    raise failure
+    if not _is_logged(log):
+        return _readable(path, "mode=ro&immutable=1")
+    try:
+        return _readable(path, "mode=ro")
+    except sqlite3.OperationalError as error:
+        if not _is_logged(log):  # its last writer closed it meanwhile
+            return _readable(path, "mode=ro&immutable=1")
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            raise
+        # Without its log the cache would seem to lack replies that it has.
+        msg = f"to read its log {log.name}, SQLite must write to the folder; copy both files to a folder where it may"
+        raise OSError(msg) from error
+
+
+def _is_logged(log: Path) -> bool:
+    return log.is_file() and log.stat().st_size > 0
+
+
+def _readable(path: Path, how: str) -> sqlite3.Connection:
+    connection = _connect(path, how)
+    try:
+        connection.execute("SELECT 1 FROM replies LIMIT 1").fetchall()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _decoded(text: bytes) -> str | None:

@@ -19,7 +19,7 @@ def new_owner() -> str:
     :returns: Host, process, the moment when that began, and a number within it.
     """
     pid = os.getpid()
-    return f"{platform.node()}|{pid}|{_began(pid)}|{next(_NUMBERS)}"
+    return f"{_host()}|{pid}|{_began(pid)}|{next(_NUMBERS)}"
 
 
 def is_gone(owner: str) -> bool:
@@ -30,7 +30,7 @@ def is_gone(owner: str) -> bool:
     :returns: True if it surely has; False if it runs, or if that cannot be known from here.
     """
     host, _, rest = owner.partition("|")
-    if host != platform.node() or os.name != "posix":
+    if host != _host() or os.name != "posix":
         return False
     try:
         pid, began, _ = rest.split("|")
@@ -40,6 +40,13 @@ def is_gone(owner: str) -> bool:
     except (OSError, ValueError):
         return False
     return _began(int(pid)) != began
+
+
+def _host() -> str:
+    """Where process numbers have one meaning: the machine, or a container of its own within it."""
+    with suppress(OSError):
+        return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
+    return platform.node()
 
 
 def _began(pid: int) -> str:

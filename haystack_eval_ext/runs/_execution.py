@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from haystack.core.errors import PipelineRuntimeError
 
-from haystack_eval_ext._scores import FailedRowsError, rows_of_a_run
+from haystack_eval_ext._scores import rows_of_a_run
 from haystack_eval_ext.runs._faults import describe_fault, safe_message
 from haystack_eval_ext.runs._feeding import EvaluationError, Inputs
 
@@ -44,7 +44,7 @@ def run_component(
     :param inputs: By socket one value a row.
     :param rows: The numbers of the rows that it is given.
     :param ids: The ids of all rows.
-    :returns: Its outputs; of one that failed on some rows those of the others.
+    :returns: Its outputs.
     :raises EvaluationError: If it fails.
     """
     inputs = _of_rows(inputs, rows, len(ids))
@@ -54,11 +54,7 @@ def run_component(
         if hasattr(instance, "warm_up"):
             instance.warm_up()
         with rows_of_a_run([ids[row] for row in rows]) as notes:
-            try:
-                result = instance.run(**inputs)
-            except FailedRowsError as error:
-                # The other rows were scored, and maybe paid for: the table says how many failed.
-                result = error.result
+            result = instance.run(**inputs)
         return _with_notes(result, notes)
 
     output = _guarded(run, f"{name} ({type(instance).__name__})", note)

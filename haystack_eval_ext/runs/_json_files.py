@@ -88,6 +88,8 @@ def _from_object(text: str, problems: Problems) -> list[Record]:
         problems.add(f"{error}, expected {_FORMS}")
         return []
     rows = _rows_of(value, problems)
+    if not rows and not problems.texts():
+        problems.add(f"no rows, expected {_FORMS}")
     records: list[Record] = []
     for entry, row in enumerate(rows, start=1):
         _append_object(records, entry, row, problems)
@@ -95,6 +97,9 @@ def _from_object(text: str, problems: Problems) -> list[Record]:
 
 
 def _rows_of(value: dict[str, Any], problems: Problems) -> list[Any]:
+    lists = [entry for entry in value.values() if isinstance(entry, list)]
+    if len(value) > 1 and len(lists) == len(value) and "columns" not in value:
+        return _turned(value, lists, problems)
     data = value.get("data")
     if isinstance(data, list):
         if all(isinstance(entry, dict) and isinstance(entry.get("paragraphs"), list) for entry in data):
@@ -108,8 +113,8 @@ def _rows_of(value: dict[str, Any], problems: Problems) -> list[Any]:
     if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
         return rows  # an exported run
     columns_of = list(value.values())
-    if value and all(isinstance(column, list) for column in columns_of):
-        return _turned(value, columns_of, problems)
+    if lists and len(lists) == len(value):
+        return _turned(value, lists, problems)
     if value and all(isinstance(column, dict) for column in columns_of):
         keys = list(columns_of[0])
         if all(list(column) == keys for column in columns_of):  # pandas, to_json() as it is

@@ -85,8 +85,8 @@ def evaluate_trec(
 
     labels = TrecLabels("qrels.txt", {"q1": {"d1": 2, "d2": 1}, "q2": {"d3": 1}}, {})
     run = evaluate_trec(labels, {"q1": [("d2", 3.0), ("d1", 2.0)]}, ["RR", "R@1"], name="bm25")
-    print(run.scores, run.manifest["warnings"])
-    # {'ranking.RR': 0.5, 'ranking.R@1': 0.25} ["Judged queries missing from the run, counted as 0 (1): 'q2'."]
+    print(run.scores, run.manifest["warnings"][0])
+    # {'ranking.RR': 0.5, 'ranking.R@1': 0.25} Judged queries missing from the run, given an empty ranking (1): 'q2'.
     ```
 
     :param labels: A qrels file, a BEIR folder, or what `read_labels` gave.
@@ -161,7 +161,7 @@ def _identical(ids: list[str], run: Run) -> list[str]:
 
 def _missing(coverage: QueryCoverage, queries: str) -> list[str]:
     """What a reader must know of queries that one side alone has."""
-    lacking = "counted as 0" if queries == "complete" else "not counted"
+    lacking = "given an empty ranking" if queries == "complete" else "not counted"
     return [
         f"{what} ({len(names)}): {some(names, _SHOWN)}."
         for what, names in (
