@@ -123,11 +123,7 @@ class JudgedEvaluator(Lifecycle, Serialized):
     @property
     def instructions(self) -> str:
         """The judge's task: the prompt's own, unless another was given."""
-        return (
-            load_prompt(self._prompt_name, self.language).instructions
-            if self._instructions is None
-            else self._instructions
-        )
+        return self._standard_prompt().instructions if self._instructions is None else self._instructions
 
     @instructions.setter
     def instructions(self, instructions: str | None) -> None:
@@ -242,9 +238,11 @@ class JudgedEvaluator(Lifecycle, Serialized):
         """An example of the user's as data and reply of the prompt."""
         return inputs, outputs
 
+    def _standard_prompt(self) -> Prompt:
+        return load_prompt(self._prompt_name, self.language)
+
     def _make_prompt(self) -> Prompt:
-        prompt = load_prompt(self._prompt_name, self.language)
-        return prompt.changed(self._instructions, read_examples(self.examples, self._convert_example))
+        return self._standard_prompt().changed(self._instructions, read_examples(self.examples, self._convert_example))
 
     async def _judge(self, rows: list[dict[str, Any]]) -> list[Outcome]:
         return await judge_rows(self, rows)

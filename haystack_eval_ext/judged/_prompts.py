@@ -114,7 +114,15 @@ def load_prompt(name: str, language: str) -> Prompt:
     )
 
 
-def own_prompt(name: str, language: str, *, instructions: str, reply: str, examples: list[tuple[Any, Any]]) -> Prompt:
+def own_prompt(
+    name: str,
+    language: str,
+    *,
+    instructions: str,
+    reply: str,
+    examples: list[tuple[Any, Any]],
+    version: str = "custom",
+) -> Prompt:
     """
     A prompt of the user's own, in the frame of a language.
 
@@ -123,11 +131,11 @@ def own_prompt(name: str, language: str, *, instructions: str, reply: str, examp
     :param instructions: The task.
     :param reply: The form of the reply.
     :param examples: Pairs of data and reply.
+    :param version: What follows on the version of the frame.
     :returns: The prompt.
     """
     frame = yaml.safe_load((_FOLDER / language / "_frame.yaml").read_text("utf-8"))
-    version = f"{frame.pop('version')}.custom"
-    return Prompt(name, version, instructions, reply, tuple(examples), tuple(frame.items()))
+    return Prompt(name, f"{frame.pop('version')}.{version}", instructions, reply, tuple(examples), tuple(frame.items()))
 
 
 def to_json(value: Any) -> str:
