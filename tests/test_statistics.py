@@ -107,9 +107,12 @@ def test_effective_rows_are_those_of_0_1_scores_with_the_same_error() -> None:
     assert estimate.interval is not None
     # mean 6/8 = .75, squared deviations 5·.0625 + ... : 4·.0625 + 2·.0625 + .25 + 0 = .625, SE² = .625/7/8 = .0111607,
     # effective rows .75·.25/.0111607 = 16.8, t of 7 degrees 2.364624: t²/n = .332826,
-    # centre .75 + .166413 = .916413, half 2.364624 sqrt(.1875/16.8 + .332826/(4·16.8)) = .300159, divisor 1.332826
+    # centre .75 + .166413 = .916413, half 2.364624 sqrt(.1875/16.8 + .332826/(4·16.8)) = .300159, divisor 1.332826:
+    # .46237 to .91277
+    # with two more rows, 0 and 1: mean 7/10, squares 6.125 - 10 · .49 = 1.225, SE sqrt(1.225)/10 = .110680,
+    # half 1.959964 · .110680 = .216928: .48307 to .91693, less wide, but higher above
     assert estimate.standard_error == pytest.approx(math.sqrt(0.625 / 56))
-    assert (estimate.interval.low, estimate.interval.high) == pytest.approx((0.46237, 0.91277), abs=1e-4)
+    assert (estimate.interval.low, estimate.interval.high) == pytest.approx((0.46237, 0.91693), abs=1e-4)
     assert estimate.interval.method == "Wilson, effective rows"
 
 
@@ -379,6 +382,8 @@ def test_rows_without_a_score_are_left_out_pairwise_and_counted() -> None:
         (lambda: mean_interval(["a"]), "scores must be numbers"),  # type: ignore[list-item]
         (lambda: mean_interval([0.1], confidence=95), "confidence must lie between 0 and 1, such as 0.95, but is 95"),
         (lambda: mean_interval([0.1], method="z"), "method must be 'auto' or 't', but is 'z'"),  # type: ignore[arg-type]
+        (lambda: mean_interval([NAN, 5.5], score_range=(1, 5)), "scores must lie from 1 to 5, but row 1 is 5.5"),
+        (lambda: mean_interval([0.1], score_range=(1, 1)), r"score_range must be the lowest and the.*is \(1, 1\)"),
         (lambda: mean_interval([0.1], clusters=[]), "clusters must have one value for each of the 1 rows.*has 0"),
         (lambda: paired_difference([0.1], []), "new must have one value for each of the 1 rows of base, but has 0"),
         (lambda: paired_difference([0.1], [0.2], resamples=-1), "resamples must be at least 0, but is -1"),

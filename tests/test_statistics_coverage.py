@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How often 95 % intervals hold the truth, in seeded simulations."""
+"""How often 95 % intervals hold the truth, in seeded simulations; docs/statistics.md has what they found."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+import score_shapes
+from haystack_eval_ext.runs import _means
 from haystack_eval_ext.runs.statistics import Interval, mean_interval, paired_difference, unpaired_difference
+from score_shapes import SHAPES, Chance, documented
 
 pytestmark = pytest.mark.slow
 
-Chance = np.random.Generator
 REPEATS = 2000
 
 
 def coverage(truth: float, interval: Callable[[Chance], Interval | None], repeats: int = REPEATS) -> float:
-    chance = np.random.default_rng(11)
-    intervals = [interval(chance) for _ in range(repeats)]
-    return sum(found is not None and found.low <= truth <= found.high for found in intervals) / repeats
+    return score_shapes.coverage(truth, interval, repeats)
 
 
 def share(p: float) -> Callable[[Chance, int], Any]:
@@ -49,7 +49,32 @@ def test_mean_of_shares(p: float, rows: int, low: float, high: float) -> None:
 @pytest.mark.parametrize("kind", SKEWED)
 def test_mean_of_bounded_skewed_scores(kind: str) -> None:
     draw, truth = SKEWED[kind]
-    assert 0.93 <= coverage(truth, lambda chance: mean_interval(draw(chance, 300)).interval) <= 0.97
+    assert 0.93 <= coverage(truth, lambda chance: mean_interval(draw(chance, 300)).interval) <= 0.985
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_table_of_means_is_what_is_measured(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw, truth, score_range, least = SHAPES[name]
+    *shares, wider = documented("Means")[name]
+    widths: list[list[float]] = []
+
+    def interval(rows: int, chance: Chance) -> Interval:
+        found = mean_interval(draw(chance, rows), score_range=score_range).interval
+        assert found is not None
+        widths[-1].append(found.high - found.low)
+        return found
+
+    for rows, share in zip((20, 40, 100, 300), shares, strict=True):
+        widths.append([])
+        found = coverage(truth, lambda chance, rows=rows: interval(rows, chance))  # type: ignore[misc]
+        assert found >= 0.93 or rows < least
+        assert 100 * found == pytest.approx(share, abs=1.0), rows
+    monkeypatch.setattr(_means, "wider", lambda effective, _: effective)
+    widths.append([])
+    coverage(truth, lambda chance: interval(300, chance))
+    more = 100 * (float(np.mean(widths[-2])) / float(np.mean(widths[-1])) - 1)
+    assert more == pytest.approx(wider, abs=1.0)
+    assert more <= 20
 
 
 def test_a_plain_t_interval_would_not_do() -> None:
@@ -66,6 +91,16 @@ def test_mean_of_clusters() -> None:
 
     assert 0.93 <= coverage(0.9, lambda chance: interval(chance, honest=True)) <= 0.97
     assert coverage(0.9, lambda chance: interval(chance, honest=False)) < 0.85
+
+
+@pytest.mark.parametrize(("documents", "share"), [(20, 0.8), (40, 0.82), (100, 0.91)])
+def test_documents_that_rarely_fail_as_a_whole_are_the_weak_point_of_0_1_scores(documents: int, share: float) -> None:
+    def interval(chance: Chance) -> Interval | None:
+        clusters = np.repeat(np.arange(documents), chance.integers(1, 12, documents))
+        fine = (chance.random(documents) >= 0.05)[clusters] & (chance.random(len(clusters)) < 0.98)
+        return mean_interval(np.where(fine, 1.0, 0.0), clusters=clusters.tolist()).interval
+
+    assert coverage(0.95 * 0.98, interval) == pytest.approx(share, abs=0.015)
 
 
 @pytest.mark.parametrize(

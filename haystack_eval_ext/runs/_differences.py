@@ -25,7 +25,17 @@ from haystack_eval_ext.runs._spread import (
     rows_of,
     t_tails,
 )
-from haystack_eval_ext.runs._ties import ALIKE, Reach, alike_interval, all_alike, are_most, common_value, tied_interval
+from haystack_eval_ext.runs._ties import (
+    ALIKE,
+    Reach,
+    alike_interval,
+    all_alike,
+    are_most,
+    cautious_interval,
+    clipped,
+    common_value,
+    tied_interval,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -34,6 +44,8 @@ if TYPE_CHECKING:
 
 # What Smucker et al. take; a p-value of 0.05 then has a standard error of 0.0007.
 RESAMPLES = 100_000
+# Of scores from 0 to 1.
+_CHANGES = Reach(-1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -245,8 +257,7 @@ def _cautious(units: Units, interval: Interval | None, confidence: float) -> Int
     # Rows that are all alike have an interval that allows for more than that.
     if interval is None or interval.method == ALIKE:
         return interval
-    found, _ = tied_interval(units, 0.0, 1.0, confidence, least=1.0)
-    return Interval(max(found.low, -1.0), min(found.high, 1.0), found.method)
+    return cautious_interval(units, _CHANGES, confidence)
 
 
 def _paired_interval(
@@ -262,8 +273,8 @@ def _paired_interval(
         return t_interval(units, confidence), units.standard_error or None
     if centre and all_alike(units, centre, scale):
         # Beyond 0 to 1 as the test of signs has it: a row could have changed as much the other way.
-        reach = Reach(-1.0, 1.0) if bounded else Reach(centre - 2 * abs(centre), centre + 2 * abs(centre))
+        reach = _CHANGES if bounded else Reach(centre - 2 * abs(centre), centre + 2 * abs(centre))
         found = alike_interval(units, centre, reach, confidence)
         return found, (found.high - found.low) / 2 / normal_quantile(confidence)
     found, error = tied_interval(units, centre, scale, confidence, unseen=1.0 if bounded else scale)
-    return (Interval(max(found.low, -1.0), min(found.high, 1.0), found.method) if bounded else found), error
+    return (clipped(found, _CHANGES) if bounded else found), error

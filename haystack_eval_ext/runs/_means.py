@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from haystack_eval_ext.runs._spread import (
+    LARGEST,
     ROUNDING,
     Interval,
     Units,
@@ -21,9 +22,18 @@ from haystack_eval_ext.runs._spread import (
     normal_quantile,
     rows_of,
     t_quantile,
+    wider,
     wilson,
 )
-from haystack_eval_ext.runs._ties import Reach, alike_interval, all_alike, common_value, tied_interval
+from haystack_eval_ext.runs._ties import (
+    Reach,
+    alike_interval,
+    all_alike,
+    cautious_interval,
+    clipped,
+    common_value,
+    tied_interval,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -31,6 +41,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from haystack_eval_ext.runs._spread import Scores
+
+_UNIT = Reach(0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -88,6 +100,7 @@ def mean_interval(
     clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
     method: Literal["auto", "t"] = "auto",
+    score_range: tuple[float, float] | None = None,
 ) -> MeanEstimate:
     """
     Estimate the mean score of questions like these.
@@ -105,8 +118,11 @@ def mean_interval(
         of its own.
     :param confidence: 0.95 for a 95 % interval.
     :param method: "auto" chooses as the module's table says; "t" is the t interval whatever the scores.
+    :param score_range: The lowest and the highest score that there can be, such as (1, 5); None if nobody says: 0 and 1
+        where all scores lie between them, else the scores have no ends.
     :returns: The estimate.
-    :raises ValueError: If a score is infinite, columns differ in length, or a parameter is out of its range.
+    :raises ValueError: If a score is infinite or outside the range, columns differ in length, or a parameter is out of
+        its range.
     """
     check_confidence(confidence)
     if method not in ("auto", "t"):
@@ -115,15 +131,20 @@ def mean_interval(
     values = as_values("scores", scores)
     if clusters is not None:
         check_length("clusters", len(clusters), "scores", len(values))
+    ends = check_range("scores", values, score_range)
     kept = ~np.isnan(values)
     values = values[kept]
     units = as_units(values, rows_of(clusters, kept))
     bounded = within_unit(values)
+    if ends is None and bounded:
+        ends = _UNIT
     interval = None
-    if len(values):
-        interval = (
-            t_interval(units, confidence) if method == "t" else _interval(values, units, confidence, bounded=bounded)
-        )
+    if len(values) and method == "t":
+        interval = t_interval(units, confidence)
+    elif len(values) and ends is None:
+        interval = _interval_without_ends(values, units, confidence)
+    elif len(values) and ends is not None:
+        interval = _interval_between(ends, values, units, confidence)
     return MeanEstimate(
         mean=units.mean if len(values) else None,
         standard_error=units.standard_error,
@@ -133,6 +154,30 @@ def mean_interval(
         clusters=len(units.sums) if units.clustered else None,
         bounded=bounded,
     )
+
+
+def check_range(name: str, values: NDArray[np.float64], score_range: tuple[float, float] | None) -> Reach | None:
+    """
+    Refuse scores outside their range.
+
+    :param name: What to call them in an error.
+    :param values: One a row; NaN where there is none.
+    :param score_range: The lowest and the highest that there can be; None if nobody says.
+    :returns: The two; None if nobody says.
+    :raises ValueError: If a score lies outside, or the range is none.
+    """
+    if score_range is None:
+        return None
+    ends = Reach(*map(float, score_range))
+    if not -LARGEST <= ends.low < ends.high <= LARGEST:
+        msg = f"score_range must be the lowest and the highest score, such as (1, 5), but is {score_range!r}."
+        raise ValueError(msg)
+    outside = np.flatnonzero((values < ends.low) | (values > ends.high))
+    if len(outside):
+        row = int(outside[0])
+        msg = f"{name} must lie from {ends.low:g} to {ends.high:g}, but row {row} is {values[row]:g}."
+        raise ValueError(msg)
+    return ends
 
 
 def within_unit(values: NDArray[np.float64]) -> bool:
@@ -154,30 +199,52 @@ def t_interval(units: Units, confidence: float) -> Interval | None:
     return Interval(units.mean - half, units.mean + half, "t")
 
 
-def _interval(values: NDArray[np.float64], units: Units, confidence: float, *, bounded: bool) -> Interval | None:
-    """The interval of a mean, as the scores allow."""
+def _interval_between(ends: Reach, values: NDArray[np.float64], units: Units, confidence: float) -> Interval | None:
+    """The interval of a mean of scores between two ends."""
+    width = ends.high - ends.low
+    values = (values - ends.low) / width
+    found = _interval_of_shares(values, units.shares_of(ends.low, width), confidence)
+    return found and Interval(ends.low + width * found.low, ends.low + width * found.high, found.method)
+
+
+def _interval_of_shares(values: NDArray[np.float64], units: Units, confidence: float) -> Interval | None:
+    """The interval of a mean of scores from 0 to 1."""
     mean, error, count = units.mean, units.standard_error, len(units.sums)
-    if bounded and not units.clustered and zero_one(values):
+    binary = zero_one(values)
+    if binary and not units.clustered:
         return Interval(*wilson(mean, count, normal_quantile(confidence)), "Wilson")
     if error is None:
         return None
-    if bounded and mean in (0.0, 1.0):
+    if mean in (0.0, 1.0):
         # Nothing tells how alike the rows of a cluster are: as if each cluster were one row.
         return Interval(*wilson(mean, count, normal_quantile(confidence)), "Wilson, effective rows")
+    scale = float(values.max())
+    centre = common_value(units, scale)
+    if not error or (centre is not None and all_alike(units, centre, scale)):
+        return alike_interval(units, mean, _UNIT, confidence)
+    # Wilson's interval knows what lies at the ends, but not that few rows differ from a value in between.
+    if centre is not None and not _at_end(centre):
+        found = clipped(tied_interval(units, centre, scale, confidence)[0], _UNIT)
+    else:
+        effective = mean * (1 - mean) / error**2
+        limits = wilson(mean, effective, t_quantile(confidence, count - 1))
+        found = Interval(*limits, "Wilson, effective rows")
+    return found if binary else wider(found, cautious_interval(units, _UNIT, confidence))
+
+
+def _interval_without_ends(values: NDArray[np.float64], units: Units, confidence: float) -> Interval | None:
+    """The interval of a mean of scores that could be any number."""
+    mean, error = units.mean, units.standard_error
+    if error is None:
+        return None
     scale = float(np.abs(values).max())
     centre = common_value(units, scale)
     if not error or (centre is not None and all_alike(units, centre, scale)):
-        # Beyond 0 to 1 as in the test of signs: a row could be as far off as its own negative.
-        reach = Reach(0.0, 1.0) if bounded else Reach(mean - 2 * abs(mean), mean + 2 * abs(mean))
-        return alike_interval(units, mean, reach, confidence)
-    # Wilson's interval knows what lies at the ends, but not that few rows differ from a value in between.
-    if centre is not None and not (bounded and _at_end(centre)):
-        found, _ = tied_interval(units, centre, scale, confidence)
-        return Interval(max(found.low, 0.0), min(found.high, 1.0), found.method) if bounded else found
-    if not bounded:
-        return t_interval(units, confidence)
-    effective = mean * (1 - mean) / error**2
-    return Interval(*wilson(mean, effective, t_quantile(confidence, count - 1)), "Wilson, effective rows")
+        # As in the test of signs: a row could be as far off as its own negative.
+        return alike_interval(units, mean, Reach(mean - 2 * abs(mean), mean + 2 * abs(mean)), confidence)
+    if centre is not None:
+        return tied_interval(units, centre, scale, confidence)[0]
+    return t_interval(units, confidence)
 
 
 def _at_end(value: float) -> bool:

@@ -38,6 +38,17 @@ class Interval(NamedTuple):
     method: str
 
 
+def wider(one: Interval, two: Interval) -> Interval:
+    """
+    Give the interval from the lower of two lower limits to the higher of two upper ones.
+
+    :param one: An interval.
+    :param two: Another one of the same number.
+    :returns: The interval, under the first one's name.
+    """
+    return Interval(min(one.low, two.low), max(one.high, two.high), one.method)
+
+
 class Units(NamedTuple):
     """
     What is drawn independently: the rows, or the clusters of rows.
@@ -60,6 +71,10 @@ class Units(NamedTuple):
     def mean(self) -> float:
         """The mean over the rows."""
         return float(self.sums.sum()) / self.rows
+
+    def shares_of(self, low: float, width: float) -> Units:
+        """Give the same units with each row's value as a share of the way from the low end to the high one."""
+        return Units((self.sums - low * self.sizes) / width, self.sizes, self.clustered)
 
     @property
     def standard_error(self) -> float | None:

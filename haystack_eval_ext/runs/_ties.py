@@ -13,6 +13,8 @@ import numpy as np
 from haystack_eval_ext.runs._spread import ROUNDING, Interval, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from haystack_eval_ext.runs._spread import Units
 
 # The name of the interval of rows that are all alike.
@@ -99,7 +101,7 @@ def units_if_alike(units: int, side: float, distance: float, confidence: float) 
 
 
 def tied_interval(
-    units: Units, centre: float, scale: float, confidence: float, *, unseen: float = 0.0, least: float = 0.0
+    units: Units, centre: float, scale: float, confidence: float, *, unseen: float = 0.0
 ) -> tuple[Interval, float]:
     """
     Give the interval of a mean where most units have the same value.
@@ -112,14 +114,43 @@ def tied_interval(
     :param scale: The size of the numbers that the values were made of, for rounding.
     :param confidence: 0.95 for 95 %.
     :param unseen: How far a row could lie from the value, where none does.
-    :param least: How far the two lie from the value at least, however near the farthest that was seen.
     :returns: The interval, and the standard error behind it.
     """
-    count, size = len(units.sums), units.rows / len(units.sums)
+    size = units.rows / len(units.sums)
     away = units.sums - centre * units.sizes
     away[np.abs(away) <= ROUNDING * scale * units.sizes] = 0.0
-    farthest = max(float(np.abs(away).max()) or unseen * size, least * size)
-    sums = np.concatenate([away, [farthest, -farthest]])
+    found, error = _with_two_more(units, away, float(np.abs(away).max()) or unseen * size, confidence)
+    return Interval(centre + found.low, centre + found.high, found.method), error
+
+
+def cautious_interval(units: Units, reach: Reach, confidence: float) -> Interval:
+    """
+    Give the interval of a mean as if two more units had been seen, one at either end of what a row could be.
+
+    However near each other all units lie, one in thirty that loses everything may not be among them.
+
+    :param units: The units.
+    :param reach: The ends.
+    :param confidence: 0.95 for 95 %.
+    :returns: The interval, within the ends.
+    """
+    middle, half = (reach.low + reach.high) / 2, (reach.high - reach.low) / 2
+    size = units.rows / len(units.sums)
+    found, _ = _with_two_more(units, units.sums - middle * units.sizes, half * size, confidence)
+    return clipped(Interval(middle + found.low, middle + found.high, found.method), reach)
+
+
+def clipped(interval: Interval, reach: Reach) -> Interval:
+    """Give the part of an interval that lies within the ends."""
+    return Interval(max(interval.low, reach.low), min(interval.high, reach.high), interval.method)
+
+
+def _with_two_more(
+    units: Units, away: NDArray[np.float64], distance: float, confidence: float
+) -> tuple[Interval, float]:
+    """The interval of the mean of sums, and its standard error, with one more unit at the distance on either side."""
+    count, size = len(units.sums), units.rows / len(units.sums)
+    sums = np.concatenate([away, [distance, -distance]])
     sizes = np.concatenate([units.sizes, [size, size]])
     rows = float(sizes.sum())
     mean = float(sums.sum()) / rows
@@ -127,7 +158,7 @@ def tied_interval(
     if units.clustered:
         error *= math.sqrt((count + 2) / (count + 1))
     half = (t_quantile(confidence, count - 1) if units.clustered else normal_quantile(confidence)) * error
-    return Interval(centre + mean - half, centre + mean + half, "Bonett-Price"), error
+    return Interval(mean - half, mean + half, "Bonett-Price"), error
 
 
 def _unseen_share(units: int, confidence: float) -> float:

@@ -7,7 +7,8 @@ Means and differences of scores with honest intervals: numbers in, numbers out, 
 | case | interval | source |
 |---|---|---|
 | mean of 0/1 scores | Wilson | Wilson 1927; Bowyer et al. 2025, arXiv:2503.01747 |
-| mean of scores from 0 to 1, or of clusters of such | Wilson, effective rows | Dean and Pagano 2015 |
+| mean of scores between two ends, or of clusters of such | Wilson, effective rows | Dean and Pagano 2015 |
+| | or Bonett-Price with a row at either end | as below |
 | mean of other scores | t | Student; clusters: Miller 2024, arXiv:2411.00640 |
 | paired difference | t | the same |
 | paired difference of 0/1 scores | Bonett-Price | Bonett and Price 2012 |
@@ -18,10 +19,14 @@ Means and differences of scores with honest intervals: numbers in, numbers out, 
 A t interval on few or skewed scores is too narrow: it covers 79 % at n = 30 and a share of 0.95, and has no width where
 no row failed. "Effective rows" are as many as 0/1 scores would need for the same standard error; their quantile is t's.
 
+Nor do scores that lie close together tell how many rows lose everything: one in thirty may not be among 40. For a mean
+of other than 0/1 scores between two ends (0 and 1 where all lie between them, or a declared range) two more rows are
+added, one at either end, and each limit is the farther one of the two intervals; it still bears Wilson's name.
+
 Nor does the spread of a few rows that differ tell how many could have: where most rows (three quarters or more) have
 the same value in between, or change by the same or not at all, two more rows are added, one above and one below, as far
 from it as the farthest seen. Where all rows have it, another value may still have a share of `1 - (alpha / 2)^(1/n)`.
-How far it could lie: for scores from 0 to 1 their range; for others, whose range nobody knows, as far as the value's
+How far it could lie: for scores between two ends that far; for others, whose range nobody knows, as far as the value's
 own negative, so that a change by the same in all rows is one where the test of signs says so (from 6 rows on at 95 %);
 and where no row changed, as far as the largest score.
 
