@@ -184,9 +184,9 @@ def test_run_with_measures_alone(arguments: list[str]) -> None:
     assert code == 0
     # q1: b at rank 2 of a b; q2: c at rank 1, one of two found; q3 is unanswerable.
     assert cells(stdout) == {
-        "ranking.RR": ["0.7500", "3", "0", "0", "1"],  # (1/2 + 1) / 2
-        "ranking.R@1": ["0.2500", "3", "0", "0", "1"],  # (0 + 1/2) / 2
-        "ranking.P@2": ["0.5000", "3", "0", "0", "1"],  # (1/2 + 1/2) / 2
+        "ranking.RR": ["0.7500", "2", "0", "0", "1"],  # (1/2 + 1) / 2
+        "ranking.R@1": ["0.2500", "2", "0", "0", "1"],  # (0 + 1/2) / 2
+        "ranking.P@2": ["0.5000", "2", "0", "0", "1"],  # (1/2 + 1/2) / 2
     }
     assert "Unanswerable rows, left out of the retrieval means (1): q3" in stdout
     assert "Relevant documents in no ranking of the run (1): gone" in stdout
@@ -210,7 +210,7 @@ def test_run_writes_strict_json(folder: Path) -> None:
             "statuses": {"q1": "scored", "q2": "scored", "q3": "not_run"},
         }
     }
-    assert cells(stdout) == {"mrr": ["0.7500", "3", "0", "0", "1"]}
+    assert cells(stdout) == {"mrr": ["0.7500", "2", "0", "0", "1"]}
     assert found["data"]["file"] == "data.jsonl"
     assert found["data"]["questions"] == 3
     assert MRR in found["pipelines"]["evaluation"]
@@ -247,7 +247,7 @@ def test_a_kept_run_is_scored_again(folder: Path) -> None:
     assert call("run", "-m", "RR", "--data", "data.jsonl", "--out", "first")[0] == 0
     code, stdout, _ = call("run", "mrr.yaml", "--data", "first", "--out", "again")
     assert code == 0
-    assert cells(stdout) == {"mrr": ["0.7500", "3", "0", "0", "1"]}
+    assert cells(stdout) == {"mrr": ["0.7500", "2", "0", "0", "1"]}
     assert stored("again")["metrics"]["mrr"]["individual_scores"] == {"q1": 0.5, "q2": 1.0, "q3": None}
 
 
@@ -317,7 +317,7 @@ def test_trec_intersection_and_threshold() -> None:
     _, stdout, _ = call(
         "trec", "qrels.txt", "run.txt", "-m", "RR", "--relevance-threshold", "2", "--on-undefined", "nan"
     )
-    assert cells(stdout) == {"ranking.RR": ["0.5000", "3", "2", "0", "2"]}
+    assert cells(stdout) == {"ranking.RR": ["0.5000", "1", "2", "0", "2"]}
 
 
 def test_trec_equals_trec_eval(folder: Path) -> None:

@@ -78,8 +78,8 @@ def test_undefined_rows_without_a_number_are_left_out_too(folder: Path) -> None:
     found = results("run", "nan.yaml", "--data", "data.jsonl")["metrics"]["mrr"]
     assert (found["score"], found["rows"], found["undefined"], found["left_out"]) == (0.5, 3, 1, 2)
     _, stdout, _ = call("run", "nan.yaml", "--data", "data.jsonl")
-    assert stdout.splitlines()[2].split() == ["Metric", "Score", "Rows", "Undefined", "Failed", "Left", "out"]
-    assert stdout.splitlines()[4].split() == ["mrr", "0.5000", "3", "1", "0", "2"]
+    assert stdout.splitlines()[2].split() == ["Metric", "Score", "Questions", "Undefined", "Failed", "Left", "out"]
+    assert stdout.splitlines()[4].split() == ["mrr", "0.5000", "1", "1", "0", "2"]
 
 
 @pytest.mark.usefixtures("folder")

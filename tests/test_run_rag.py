@@ -30,9 +30,12 @@ from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs import rag as rag_module
 from haystack_eval_ext.runs._corpus import corpus_of
 from haystack_eval_ext.runs._evaluators import opened
+from haystack_eval_ext.runs._run_exports import escaped, stage_note
+from haystack_eval_ext.runs._stores import searched_stores
 from haystack_eval_ext.runs.api import ComparisonError, JudgeSettings
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.evaluation import EvaluationError
+from haystack_eval_ext.runs.indexing import check_stores
 from haystack_eval_ext.runs.targets import as_target
 from rag_pipelines import SECRET, Sleeper, dataset, filled_store, hybrid, indexing, rag, reply
 
@@ -479,6 +482,69 @@ def test_what_decided_the_answers_is_in_the_record(tmp_path: Path) -> None:
     assert bare.manifest["pipelines"] == {}
     (tmp_path / "documents" / "0.txt").write_text("changed", encoding="utf-8")
     assert corpus_of(as_target(rag()), tmp_path / "documents")["files"] != run.manifest["corpus"]["files"]
+
+
+def test_a_stage_and_the_metric_of_the_evaluation_are_told_apart() -> None:
+    """Where a question failed behind a stage, that stage has its ranking; the metrics of the answers leave it out."""
+    run = api.run_rag(recall(), dataset(12, failing=(3,)), hybrid(), progress=False)
+    of_all, of_stage = (run.questions[name] for name in ("recall", "ranker/recall"))
+    assert (of_all.left_out, of_stage.left_out) == (1, 0)
+    (note,) = stage_note(run)
+    assert note.startswith(
+        "STAGE/METRIC counts the ranking of a stage also where something behind it failed (1 answer)"
+    )
+    assert escaped(note) in run.to_markdown()
+    assert stage_note(api.run_rag(recall(), dataset(4), hybrid(), progress=False)) == []
+
+
+@component
+class Barred:
+    """A metric with a progress bar."""
+
+    def __init__(self, progress_bar: bool = True) -> None:
+        self.progress_bar = progress_bar
+        self.shown: list[bool] = []
+
+    @component.output_types(score=float, individual_scores=list[float])
+    def run(self, predicted_answers: list[str]) -> dict[str, Any]:
+        self.shown.append(self.progress_bar)
+        return {"score": 1.0, "individual_scores": [1.0] * len(predicted_answers)}
+
+
+def test_progress_is_shown_or_not_in_every_verb() -> None:
+    bars, judge = Barred(), JudgeSettings(generator=MockChatGenerator("no JSON"), progress_bar=False)
+    rows = [{"id": "q", "question": "topic1", "answer": "a", "contexts": ["a"]}]
+    faithful = FaithfulnessEvaluator(chat_generator=MockChatGenerator("no JSON"), raise_on_failure=True)
+    for progress in (True, False):
+        api.evaluate({"bars": bars}, rows, progress=progress)
+        api.run_rag({"bars": bars}, rows, rag(), progress=progress)
+    api.evaluate({"bars": bars, "faithful": faithful}, rows, judge=judge, progress=False)
+    assert bars.shown == [True, True, False, False, False]
+    # Afterwards everything is as it was.
+    assert (bars.progress_bar, faithful.progress_bar) == (True, True)
+
+
+def two_retrievers(*stores: InMemoryDocumentStore) -> Pipeline:
+    pipeline = Pipeline()
+    for name, store in zip(("one", "two"), stores, strict=True):
+        pipeline.add_component(name, InMemoryBM25Retriever(store))
+    return pipeline
+
+
+def test_a_corpus_that_two_retrievers_share_counts_once() -> None:
+    """By what is shared: in-memory stores of one index, or one instance; equal documents elsewhere are others."""
+    alone = Pipeline()
+    alone.add_component("one", InMemoryBM25Retriever(filled_store("shared-corpus")))
+    once = corpus_of(as_target(alone))["documents"]
+    both = two_retrievers(filled_store("shared-corpus"), InMemoryDocumentStore(index="shared-corpus"))
+    loaded = Pipeline.loads(both.dumps())
+    store = filled_store()
+    for pipeline in (both, loaded, two_retrievers(store, store)):
+        assert corpus_of(as_target(pipeline))["documents"] == once
+        assert len(searched_stores(pipeline)) == 1
+        assert check_stores(as_target(pipeline)) == once["number"]
+    apart = corpus_of(as_target(two_retrievers(filled_store("shared-corpus"), filled_store("another-corpus"))))
+    assert apart["documents"]["number"] == 2 * once["number"]
 
 
 # --- order ---------------------------------------------------------------------------------------------------------

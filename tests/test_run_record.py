@@ -383,7 +383,7 @@ def test_pandas_is_asked_for_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_markdown_shows_what_is_missing() -> None:
     text = with_gaps().to_markdown()
     assert "| polite | 0.5833 |" in text
-    assert "| 4 | 0 | 1 | 0 |" in text
+    assert "| 3 | 0 | 1 | 0 |" in text
     assert "Judge: model-2026" in text
 
 

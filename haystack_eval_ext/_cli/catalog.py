@@ -10,8 +10,8 @@ from typing import Any, get_type_hints
 import haystack_eval_ext
 from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
 from haystack_eval_ext.retrieval.measures import MEASURES
+from haystack_eval_ext.runs._metric_info import stated_range
 
-_RANGE = re.compile(r"from (?P<low>[-\d.]+) to (?P<high>[-\d.]*\d)|1 or 0", re.IGNORECASE)
 _DIRECTION = re.compile(r"(higher|lower) is better", re.IGNORECASE)
 _SOURCE = re.compile(r"Source: (.+?)(?:\n\n|$)", re.DOTALL)
 _MODULE_PREFIX = re.compile(r"\b(?:\w+\.)+(?=\w)")
@@ -93,10 +93,9 @@ def _first_paragraph(cls: Any) -> str:
 
 
 def _range_and_direction(cls: Any) -> dict[str, Any]:
-    text = _first_paragraph(cls)
-    bounds, direction = _RANGE.search(text), _DIRECTION.search(text)
+    bounds, direction = stated_range(cls), _DIRECTION.search(_first_paragraph(cls))
     return {
-        "range": bounds and [float(bounds["low"] or 0), float(bounds["high"] or 1)],
+        "range": bounds and list(bounds),
         "direction": direction and direction[0].lower(),
     }
 

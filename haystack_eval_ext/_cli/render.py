@@ -166,20 +166,24 @@ def print_warnings(messages: Iterable[str]) -> None:
 
 
 def print_scores(
-    out: Console, metrics: Iterable[MetricScores], *, rows: str, spread: Mapping[str, float | None] | None = None
+    out: Console,
+    metrics: Iterable[MetricScores],
+    *,
+    rows: str = "Questions",
+    spread: Mapping[str, float | None] | None = None,
 ) -> None:
     """
     Print the table of a run.
 
     :param out: The console.
     :param metrics: Its lines.
-    :param rows: Heading of the number of rows.
+    :param rows: Heading of the number of questions that the mean is of, as in all tables.
     :param spread: By metric how far several answers to one question lie apart, if there are several.
     """
     heads = ["Metric", "Score", rows, "Undefined", "Failed", "Left out"]
     lines = []
     for metric in metrics:
-        counts = map(str, (metric.rows, metric.undefined, metric.failed, metric.left_out))
+        counts = map(str, (metric.rows - metric.left_out, metric.undefined, metric.failed, metric.left_out))
         lines.append([metric.name, number(metric.score), *counts])
         if spread:
             apart = spread.get(metric.name)

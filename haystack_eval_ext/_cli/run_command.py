@@ -188,7 +188,7 @@ def run(
                     field = key_fields[0] if key_fields else None
                     loaded = load_evaluators(read_pipeline_text(source), source.name, field)
                 if rag is None or not isinstance(stored, Dataset):
-                    found = api.evaluate(loaded, stored, name=name, mapping=mapping, judge=settings)
+                    found = api.evaluate(loaded, stored, name=name, mapping=mapping, judge=settings, progress=progress)
                 else:
                     # Prices alone may be those of the RAG pipeline.
                     judged = settings if judged_components(loaded) else replace(settings, prices=None)

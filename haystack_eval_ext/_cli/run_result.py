@@ -15,6 +15,7 @@ from haystack_eval_ext._cli.render import (
     print_text,
     print_warnings,
 )
+from haystack_eval_ext.runs._run_exports import stage_note
 from haystack_eval_ext.runs.run import EvaluationRun
 
 _SHOWN_DIGITS = 12
@@ -32,7 +33,9 @@ def print_run(title: str, run: EvaluationRun, warnings: list[str]) -> None:
     screen = console()
     asked = "" if run.repeats == 1 else f", each asked {run.repeats} times"
     print_text(screen, f"{title}, {len(run.ids)} rows{asked}")
-    print_scores(screen, run.questions.values(), rows="Rows", spread=run.manifest.get("spread"))
+    print_scores(screen, run.questions.values(), spread=run.manifest.get("spread"))
+    for line in stage_note(run):
+        print_text(screen, line)
     _print_diagnoses(run)
     _print_answerability(run)
     print_usage(screen, run.manifest["usage"])

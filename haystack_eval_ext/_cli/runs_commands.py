@@ -418,7 +418,7 @@ def _with_options(message: str) -> str:
 def _print_run(run: EvaluationRun) -> None:
     screen = console()
     print_text(screen, f"{run.name}, {len(run.ids)} questions")
-    print_scores(screen, run.questions.values(), rows="Questions")
+    print_scores(screen, run.questions.values())
 
 
 def _end(results: list[GateResult], inconclusive: Inconclusive | None) -> None:

@@ -130,7 +130,7 @@ def tables(comparison: Comparison, metrics: Mapping[str, MetricComparison]) -> t
     """
     level = f"{comparison.confidence * 100:g} %"
     means = Table(["Metric", f"Base ({level})", f"New ({level})", "Undefined", "Failed"], [])
-    changes = Table(["Metric", "Change", f"{level} interval", "d_z", "p (Holm)", "Better/same/worse", "n"], [])
+    changes = Table(["Metric", "Change", f"{level} interval", "d_z", "p (Holm)", "Better/same/worse", "Questions"], [])
     for metric in metrics.values():
         sides, difference = (metric.base, metric.new), metric.difference
         counts = (metric.wins, difference.ties, metric.losses)
@@ -189,7 +189,7 @@ def footnotes(comparison: Comparison, metrics: Mapping[str, MetricComparison]) -
     if clusters := by(lambda metric: metric.difference.clusters):
         lines.append(f"Clusters, which intervals and tests go by: {clusters}.")
     if comparison.paired:
-        lines.append("d_z: the mean change over the standard deviation of the changes. n: questions with both scores.")
+        lines.append("d_z: mean change over standard deviation of the changes. Questions: those with both scores.")
     return lines
 
 

@@ -8,10 +8,8 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haystack.document_stores.in_memory import InMemoryDocumentStore
-
 from haystack_eval_ext.runs._fingerprints import order_free_hash
-from haystack_eval_ext.runs._stores import document_stores
+from haystack_eval_ext.runs._stores import searched_in_memory
 
 if TYPE_CHECKING:
     from haystack_eval_ext.runs._lines import FilePath
@@ -33,13 +31,9 @@ def corpus_of(target: Target, folder: FilePath | None = None) -> dict[str, Any]:
         files = [path for path in sorted(root.rglob("*")) if path.is_file()]
         parts = [[path.relative_to(root).as_posix(), _hash(path)] for path in files if _shown(path.relative_to(root))]
         found["files"] = {"number": len(parts), "fingerprint": order_free_hash(parts)}
-    stores: dict[int, InMemoryDocumentStore] = {}
-    for each in [] if target.pipeline is None else document_stores(target.pipeline):
-        # Only the stores of this process can be looked through at no cost.
-        if each.reads and isinstance(each.store, InMemoryDocumentStore):
-            stores[id(each.store)] = each.store
-    if stores:
-        documents = [[each.id, each.content] for store in stores.values() for each in store.filter_documents()]
+    searched = [] if target.pipeline is None else searched_in_memory(target.pipeline)
+    if searched:
+        documents = [[each.id, each.content] for found in searched for each in found.store.filter_documents()]
         found["documents"] = {"number": len(documents), "fingerprint": order_free_hash(documents)}
     return found
 

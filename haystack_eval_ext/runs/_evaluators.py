@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from haystack_eval_ext.runs._loading import read_pipeline_text
 from haystack_eval_ext.runs.judging import JudgeSettings, set_judges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from haystack_eval_ext.runs._lines import FilePath
 
@@ -31,6 +31,8 @@ def opened(
     evaluators: Pipeline | FilePath | Mapping[str, Any],
     judge: JudgeSettings | None = None,
     label_field: str | None = None,
+    *,
+    progress: bool = True,
 ) -> Iterator[Pipeline]:
     """
     Make a pipeline of evaluators; the caller's own components are afterwards as they were.
@@ -38,19 +40,21 @@ def opened(
     :param evaluators: A pipeline, its YAML file, the name of a shipped one, or components by name.
     :param judge: Settings of all judges for this time; None leaves them as they are.
     :param label_field: What evaluators of a YAML file compare that do not say it; None: "id".
+    :param progress: False hides the progress bars of all components; True leaves to each what it says itself.
     :returns: A context with the pipeline.
     :raises EvaluationError: If a component cannot be used, or the settings apply to none.
     :raises TypeError: If the evaluators have no such form.
     """
     pipeline = _pipeline(evaluators, label_field)
-    undo: Callable[[], None] | None = None
-    try:
+    with ExitStack() as stack:
+        if not progress:
+            for _, node in pipeline.graph.nodes(data=True):
+                if getattr(node["instance"], "progress_bar", False) is True:
+                    node["instance"].progress_bar = False
+                    stack.callback(setattr, node["instance"], "progress_bar", True)
         if judge is not None:
-            undo = set_judges(pipeline, judge)
+            stack.callback(set_judges(pipeline, judge))
         yield pipeline
-    finally:
-        if undo is not None:
-            undo()
 
 
 def _pipeline(evaluators: Any, label_field: str | None) -> Pipeline:

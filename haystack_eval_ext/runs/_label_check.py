@@ -13,7 +13,7 @@ from haystack_eval_ext.retrieval._mismatch import find_mismatch
 from haystack_eval_ext.runs._compared_field import PARAMETER
 from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._scored import some
-from haystack_eval_ext.runs._stores import document_stores
+from haystack_eval_ext.runs._stores import searched_stores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -99,8 +99,7 @@ def _column(dataset: Dataset, name: str) -> list[Document]:
 
 def _searched(target: Target) -> list[Document]:
     """The documents of all stores that are searched; none where one of them cannot be looked through at no cost."""
-    found = [] if target.pipeline is None else [each.store for each in document_stores(target.pipeline) if each.reads]
+    found = [] if target.pipeline is None else [each.store for each in searched_stores(target.pipeline)]
     if not all(isinstance(store, InMemoryDocumentStore) for store in found):
         return []
-    stores = {id(store): store for store in found}
-    return [document for store in stores.values() for document in store.filter_documents()]
+    return [document for store in found for document in store.filter_documents()]

@@ -19,7 +19,7 @@ from haystack_eval_ext.runs._pipeline_text import without_secrets
 from haystack_eval_ext.runs._plain import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from haystack import Pipeline
 
@@ -47,7 +47,9 @@ _NEUTRAL = frozenset(
 _HASHED = frozenset(("examples", "instructions"))
 _OF_POLICY = ("votes", "structured_output")
 _LONGEST = 80
+_PACKAGE = "haystack_eval_ext."
 _OURS = ("haystack_eval_ext", "haystack")
+_RANGE = re.compile(r"from (-?[\d.]+) to (-?[\d.]*\d)|(-?\d+) to (-?\d+)|1 or 0", re.IGNORECASE)
 _LOWER = re.compile(r"\blower is better", re.IGNORECASE)
 
 
@@ -169,11 +171,7 @@ def default_of(type_name: str, parameter: str) -> list[Any]:
     :param parameter: The parameter.
     :returns: The default alone; nothing if the class is not known or has none.
     """
-    module, _, name = type_name.rpartition(".")
-    if module.partition(".")[0] in _OURS:
-        with suppress(ImportError):
-            import_module(module)
-    kind = getattr(sys.modules.get(module), name, None)
+    kind = _class_of(type_name, _OURS)
     found = None
     if isinstance(kind, type):
         initialise = getattr(kind, "__init__")  # noqa: B009 - mypy refuses the attribute
@@ -182,6 +180,39 @@ def default_of(type_name: str, parameter: str) -> list[Any]:
     if found is None or found.default is inspect.Parameter.empty:
         return []
     return list(_cleaned({parameter: plain(found.default)}).values())
+
+
+def range_of(type_name: str) -> tuple[float, float] | None:
+    """
+    Give the range in which the scores of an evaluator of this package lie.
+
+    :param type_name: The class, "module.Name".
+    :returns: The lowest and the highest score; None if the class is not one of this package, or states none.
+    """
+    if not type_name.startswith(_PACKAGE):
+        return None
+    return stated_range(_class_of(type_name, (_PACKAGE.rstrip("."),)))
+
+
+def stated_range(kind: Any) -> tuple[float, float] | None:
+    """
+    Read the range that the first paragraph of a docstring states.
+
+    :param kind: A class.
+    :returns: The widest of the ranges that it names; None if it names none.
+    """
+    found = list(_RANGE.finditer((inspect.getdoc(kind) or "").split("\n\n")[0])) if kind is not None else []
+    ends = [[float(end) for end in match.groups() if end is not None] or [0.0, 1.0] for match in found]
+    return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
+
+
+def _class_of(type_name: str, importable: Collection[str]) -> Any:
+    """The class, imported only from the packages named; None if it is not known."""
+    module, _, name = type_name.rpartition(".")
+    if module.partition(".")[0] in importable:
+        with suppress(ImportError):
+            import_module(module)
+    return getattr(sys.modules.get(module), name, None)
 
 
 def _parameters(instance: Any, name: str) -> dict[str, Any]:

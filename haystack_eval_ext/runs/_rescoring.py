@@ -116,7 +116,8 @@ def rejudged(
     :raises EvaluationError: If the pipeline cannot score them.
     """
     lower = {name for run in (base, new) for name, metric in run.metrics.items() if metric.info.lower_is_better}
-    with opened(pipeline, judge or JudgeSettings()):
+    settings = judge or JudgeSettings()
+    with opened(pipeline, settings, progress=settings.progress_bar):
         prepare_judges(pipeline)
         one, two = (evaluate_again(pipeline, run, mapping, run.name, ()) for run in (base, new))
     return _with_direction(one, lower), _with_direction(two, lower)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from haystack_eval_ext.runs._columns import BY_NAME, OTHERS
 from haystack_eval_ext.runs._exported import SCORE, defused
 from haystack_eval_ext.runs._metric_comparison import metric_side
+from haystack_eval_ext.runs._run_rows import run_error
 from haystack_eval_ext.runs._scored import OF_FAILED
 from haystack_eval_ext.runs._strict_json import strict_json
 from haystack_eval_ext.runs._whole_files import write_whole
@@ -130,14 +131,38 @@ def markdown_text(run: EvaluationRun) -> str:
             name,
             shown(estimate.mean),
             shown_interval(estimate.interval),
-            str(side.rows),
+            str(estimate.rows),
             *map(str, (side.undefined, side.failed, side.not_run)),
         ]
         lines.append(table_line([*cells, shown(spread[name])] if run.repeats > 1 else cells))
+    lines += [line for note in stage_note(run) for line in ("", escaped(note))]
     judges = sorted({metric.info.judge.name for metric in run.metrics.values() if metric.info.judge is not None})
     if judges:
         lines += ["", f"Judge: {escaped(', '.join(judges))}"]
     return "\n".join(lines) + "\n"
+
+
+def stage_note(run: EvaluationRun) -> list[str]:
+    """
+    Say why a stage that feeds the evaluation may have one number, and the metric of the evaluation another.
+
+    :param run: The run.
+    :returns: A line where questions failed behind a stage that had ranked documents for them; else nothing.
+    """
+    rows = [place for place, row in enumerate(run.rows) if run_error(row) is not None]
+    counted = [
+        sum(not math.isnan(metric.scores[place]) for place in rows)
+        for name, metric in run.metrics.items()
+        if "/" in name
+    ]
+    if not any(counted):
+        return []
+    answers = f"{max(counted)} {'answer' if max(counted) == 1 else 'answers'}"
+    note = (
+        f"STAGE/METRIC counts the ranking of a stage also where something behind it failed ({answers}); METRIC leaves "
+        "such questions out, and so may differ from it for the last stage."
+    )
+    return [note]
 
 
 def write_text(path: FilePath, text: str) -> None:

@@ -28,6 +28,7 @@ from haystack_eval_ext.runs._run_folder import (
     our_drafts,
 )
 from haystack_eval_ext.runs._run_shapes import wrong_in_manifest, wrong_in_rows
+from haystack_eval_ext.runs._score_checks import CHECKSUM, check_range, check_unchanged, checksum_of
 from haystack_eval_ext.runs._strict_json import strict_json
 from haystack_eval_ext.runs._whole_files import write_whole
 
@@ -96,11 +97,12 @@ def write_run(folder: Path, stored: Stored, *, answers: bool) -> None:
     :raises OSError: If it cannot be written; a run that was there before is then still whole.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    scores = (_score_line(stored, number, row) for number, row in enumerate(stored.rows))
+    scores = [_score_line(stored, number, row) for number, row in enumerate(stored.rows)]
+    checksum = checksum_of(stored.manifest, stored.rows, [line["metrics"] for line in scores])
     files: dict[FilePath, bytes] = {
         folder / ROWS: "".join(map(json_line, stored.rows)).encode("utf-8"),
         folder / SCORES: "".join(map(json_line, scores)).encode("utf-8"),
-        folder / MANIFEST: strict_json(stored.manifest).encode("utf-8"),
+        folder / MANIFEST: strict_json({**stored.manifest, CHECKSUM: checksum}).encode("utf-8"),
     }
     stale = [folder / MANIFEST, *our_drafts(folder)]
     if answers:
@@ -134,7 +136,9 @@ def read_run(folder: Path) -> Stored:
     if len(scores) != len(rows) or not rows:
         found = f"{len(rows)} rows in {ROWS} and {len(scores)} in {SCORES}"
         raise RunFileError([f"{folder}: {found}, expected equally many. Score the rows again."])
-    metrics = _metrics(folder / SCORES, manifest, [line["metrics"] for line in lines if line])
+    cells: list[Any] = [line.get("metrics") for line in lines if line]
+    metrics = _metrics(folder / SCORES, manifest, rows, cells)
+    check_unchanged(folder / SCORES, manifest, rows, cells)
     return Stored(manifest, rows, metrics)
 
 
@@ -190,7 +194,8 @@ def read_baseline(path: Path) -> Stored:
         }
         for line in lines
     ]
-    return Stored(manifest, rows, _metrics(path, manifest, cells))
+    # No checksum: in a repository people take rows out, and each change shows.
+    return Stored(manifest, rows, _metrics(path, manifest, rows, cells))
 
 
 def _score_line(stored: Stored, number: int, row: Row) -> Row:
@@ -281,7 +286,9 @@ def _places(file: Path, rows: Sequence[Row]) -> dict[tuple[Any, Any], int]:
     return place
 
 
-def _metrics(file: Path, manifest: Mapping[str, Any], cells: list[dict[str, Any]]) -> dict[str, RunMetric]:
+def _metrics(
+    file: Path, manifest: Mapping[str, Any], rows: Sequence[Row], cells: Sequence[Any]
+) -> dict[str, RunMetric]:
     metrics: dict[str, RunMetric] = {}
 
     def column(name: str, read: Callable[[dict[str, Any]], Any]) -> list[Any]:
@@ -296,6 +303,7 @@ def _metrics(file: Path, manifest: Mapping[str, Any], cells: list[dict[str, Any]
                 raise RunFileError([msg])
             errors = column(name, lambda cell: _error(cell.get("error")))
             metrics[name] = RunMetric(MetricInfo.from_dict(data), scores, statuses, errors)
+            check_range(file, name, metrics[name].info.type, scores, rows)
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         if isinstance(error, RunFileError):
             raise

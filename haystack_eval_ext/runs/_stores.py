@@ -55,13 +55,24 @@ def searched_stores(pipeline: Pipeline) -> list[FoundStore]:
     Find the document stores that a pipeline searches; a writer's may well be empty.
 
     :param pipeline: The pipeline.
-    :returns: Each store once, with the first component that searches it.
+    :returns: Each store once, with the first component that searches it. In-memory stores of one `index` are one: in a
+        pipeline made of YAML each retriever has an instance of its own of the same documents.
     """
-    found: dict[int, FoundStore] = {}
+    found: dict[Any, FoundStore] = {}
     for each in document_stores(pipeline):
         if each.reads:
-            found.setdefault(id(each.store), each)
+            found.setdefault(storage_key(each.store), each)
     return list(found.values())
+
+
+def searched_in_memory(pipeline: Pipeline) -> list[FoundStore]:
+    """
+    Find those of them that can be looked through at no cost.
+
+    :param pipeline: The pipeline.
+    :returns: The stores in this process's memory.
+    """
+    return [each for each in searched_stores(pipeline) if isinstance(each.store, InMemoryDocumentStore)]
 
 
 def stages_of(pipeline: Pipeline) -> list[str]:
@@ -145,6 +156,18 @@ def in_memory_index(store: Any) -> str | None:
     if not isinstance(store, InMemoryDocumentStore) or getattr(store, "_shared", True) is False:
         return None
     return store.index
+
+
+def storage_key(store: Any) -> Any:
+    """
+    Tell stores apart by the documents that they hold.
+
+    :param store: A document store.
+    :returns: Equal for in-memory stores that share their documents; of any other store each instance is its own, since
+        nothing tells what a service shares.
+    """
+    index = in_memory_index(store)
+    return id(store) if index is None else ("in memory", index)
 
 
 def _walk(name: str, instance: Any, seen: set[int], depth: int) -> Iterator[tuple[str, Any]]:

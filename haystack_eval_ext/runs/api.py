@@ -96,6 +96,7 @@ def evaluate(
     lower_is_better: Collection[str] = (),
     judge: JudgeSettings | None = None,
     columns: Mapping[str, str] | None = None,
+    progress: bool = True,
 ) -> EvaluationRun:
     """
     Score stored outputs.
@@ -114,6 +115,7 @@ def evaluate(
     :param judge: Budgets, cache and generator of all judges for this run; None leaves to each what it says itself.
         They are prepared before the first is asked, so that a missing key of the last costs nothing.
     :param columns: What columns of the data mean whose names do not say it, as in `read_dataset`.
+    :param progress: Whether to show progress on a terminal; False hides the bars of all components.
     :returns: The run.
     :raises EvaluationError: If a socket cannot be fed, no label can match by the compared field but most would by
         another one, a component fails, or no component gives scores.
@@ -124,7 +126,7 @@ def evaluate(
     source = _source(data, label_field or DEFAULT_FIELD, columns)
     called = name or (folder.name if folder is not None else None)
     compared = label_field or (None if isinstance(source, Dataset) else field_of_run(source))
-    with opened(evaluators, judge, compared) as pipeline:
+    with opened(evaluators, judge, compared, progress=progress) as pipeline:
         if isinstance(source, Dataset):
             check_labels(pipeline, source, mapping)
         prepare_judges(pipeline)

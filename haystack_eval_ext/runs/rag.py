@@ -179,7 +179,7 @@ def evaluate_rag(
     folder = None if out is None else check_folder(out, replace=replace_run, going_on=True)
     dataset = open_dataset(data, label_field=label_field or DEFAULT_FIELD, columns=columns)
     labels = _labels(dataset)
-    with opened(evaluators, judge or JudgeSettings(progress_bar=progress), label_field) as pipeline:
+    with opened(evaluators, judge or JudgeSettings(), label_field, progress=progress) as pipeline:
         target = _target(rag, overrides)
         plan_run(
             target,

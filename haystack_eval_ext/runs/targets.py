@@ -30,7 +30,7 @@ from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, re
 from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._overrides import check_parameters, override, read_yaml
 from haystack_eval_ext.runs._questions import QUERY_NAMES, Sections, TargetError, read_sections
-from haystack_eval_ext.runs._stores import document_stores, is_component
+from haystack_eval_ext.runs._stores import document_stores, is_component, storage_key
 
 __all__ = ["Target", "TargetError", "as_target", "load_target"]
 
@@ -75,11 +75,11 @@ class Target:
         if self.pipeline is not None:
             if self.yaml is None:
                 parts.append(["parameters", _parameters(self.pipeline)])
-            hashes: dict[int, str] = {}
+            hashes: dict[Any, str] = {}
             for found in document_stores(self.pipeline):
                 # Only the stores of this process can be looked through at no cost.
                 if found.reads and isinstance(found.store, InMemoryDocumentStore):
-                    key = id(found.store)
+                    key = storage_key(found.store)
                     if key not in hashes:
                         hashes[key] = order_free_hash(map(_document_hash, found.store.filter_documents()))
                     parts.append(["documents", found.component, hashes[key]])
