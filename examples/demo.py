@@ -24,13 +24,18 @@ from haystack_eval_ext import (
     AnswerExactMatchEvaluator,
     AnswerRougeEvaluator,
     AnswerTokenF1Evaluator,
+    Comparison,
+    Dataset,
     DocumentMRREvaluator,
     DocumentRankingEvaluator,
     DocumentRecallEvaluator,
+    EvaluationRun,
     RAGFailureClassifier,
+    check,
+    compare,
+    read_dataset,
+    run_rag,
 )
-from haystack_eval_ext.runs import api
-from haystack_eval_ext.runs.dataset import Dataset, read_dataset
 
 HERE = Path(__file__).parent
 MEASURES = ["nDCG@10", "RR", "R@3", "R@10", "P@3"]
@@ -45,7 +50,7 @@ OF_STAGES = [f"ranking.{measure}" for measure in ("R@10", "RR")]
 GATE = ["ranking.R@10 drops 0.1", "ranking.R@3 drops 0.05", "token_f1 < 0.5"]
 SHOWN = 3
 
-Runs = dict[str, api.EvaluationRun]
+Runs = dict[str, EvaluationRun]
 
 
 def make_evaluators() -> Pipeline:
@@ -122,7 +127,7 @@ def diagnosis_table(runs: Runs) -> Table:
     return table
 
 
-def failing(run: api.EvaluationRun) -> list[str]:
+def failing(run: EvaluationRun) -> list[str]:
     """The first question of each kind of failure, with the reason."""
     found = run.manifest["diagnoses"]["diagnosis"]
     questions = {row["id"]: row["question"] for row in run.rows}
@@ -136,7 +141,7 @@ def failing(run: api.EvaluationRun) -> list[str]:
     ]
 
 
-def comparison_table(comparison: api.Comparison) -> Table:
+def comparison_table(comparison: Comparison) -> Table:
     """Both means, and the difference with its interval."""
     heads = ("measure", comparison.base_name, comparison.new_name, "change", "95 % interval", "better/same/worse")
     table = make_table(f"The comparison, {comparison.rows} questions in pairs", heads, texts=1)
@@ -174,7 +179,7 @@ def show(console: Console, dataset: Dataset, folder: Path) -> None:
     )
     evaluators = make_evaluators()
     runs = {
-        name: api.run_rag(
+        name: run_rag(
             evaluators,
             asked,
             make_pipeline(name),
@@ -196,12 +201,12 @@ def show(console: Console, dataset: Dataset, folder: Path) -> None:
     console.print("\nFor example, with stems:")
     for text in failing(runs["stems"]):
         console.print(text, highlight=False, markup=False, soft_wrap=True)
-    comparison = api.compare(folder / "words", folder / "stems")
+    comparison = compare(folder / "words", folder / "stems")
     console.print()
     console.print(comparison_table(comparison))
     console.print("An interval with 0 inside: the difference can be chance.\n")
     console.print("The gate, for three conditions (it would fail CI at the first 'fail'):")
-    for result in api.check(comparison, GATE):
+    for result in check(comparison, GATE):
         console.print(f"  fails if {result.condition}  ->  {result.reason}", highlight=False, soft_wrap=True)
 
 

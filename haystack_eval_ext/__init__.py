@@ -1,6 +1,11 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Evaluation components for Haystack pipelines."""
+"""
+Evaluation components for Haystack pipelines, and what runs them over data: the one door of the package.
+
+Components go into pipelines or are called alone. ``evaluate`` scores stored outputs, ``run_rag`` asks a RAG pipeline
+first, ``compare`` and ``check`` tell whether a change helped, ``agree`` compares a judge with people.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
     from haystack_eval_ext.judged.pairwise import PairwiseEvaluator
     from haystack_eval_ext.judged.refusal import RefusalEvaluator
     from haystack_eval_ext.judged.rubric import RubricEvaluator
+    from haystack_eval_ext.retrieval._names import parse_measure
     from haystack_eval_ext.retrieval.document_hit_rate import DocumentHitRateEvaluator
     from haystack_eval_ext.retrieval.document_map import DocumentMAPEvaluator
     from haystack_eval_ext.retrieval.document_mrr import DocumentMRREvaluator
@@ -45,6 +51,13 @@ if TYPE_CHECKING:
     from haystack_eval_ext.retrieval.document_precision import DocumentPrecisionEvaluator
     from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
     from haystack_eval_ext.retrieval.document_recall import DocumentRecallEvaluator
+    from haystack_eval_ext.runs._gate_outcome import GateResult
+    from haystack_eval_ext.runs.api import agree, baseline, check, compare, evaluate, run_rag
+    from haystack_eval_ext.runs.comparison import Comparison
+    from haystack_eval_ext.runs.dataset import Dataset, read_dataset
+    from haystack_eval_ext.runs.judging import JudgeSettings
+    from haystack_eval_ext.runs.run import EvaluationRun, load_run
+    from haystack_eval_ext.runs.trec_runs import evaluate_trec
 
 # Haystack loads classes from YAML only out of packages that somebody trusts. Importing this package is that word, for
 # this package alone.
@@ -64,9 +77,11 @@ _MODULES = {
     "AnswerRougeEvaluator": "answers.answer_rouge",
     "AnswerTokenF1Evaluator": "answers.answer_token_f1",
     "CitationEvaluator": "judged.citation",
+    "Comparison": "runs.comparison",
     "ContextPrecisionEvaluator": "judged.context_precision",
     "ContextRecallEvaluator": "judged.context_recall",
     "ContextRelevanceEvaluator": "judged.context_relevance",
+    "Dataset": "runs.dataset",
     "DocumentHitRateEvaluator": "retrieval.document_hit_rate",
     "DocumentMAPEvaluator": "retrieval.document_map",
     "DocumentMRREvaluator": "retrieval.document_mrr",
@@ -74,9 +89,12 @@ _MODULES = {
     "DocumentPrecisionEvaluator": "retrieval.document_precision",
     "DocumentRankingEvaluator": "retrieval.document_ranking",
     "DocumentRecallEvaluator": "retrieval.document_recall",
+    "EvaluationRun": "runs.run",
     "FailedRowsError": "_scores",
     "FaithfulnessEvaluator": "judged.faithfulness",
+    "GateResult": "runs._gate_outcome",
     "JudgePolicy": "judged._policy",
+    "JudgeSettings": "runs.judging",
     "LLMEvaluator": "judged.llm",
     "NLIFaithfulnessEvaluator": "judged.nli_faithfulness",
     "PairwiseEvaluator": "judged.pairwise",
@@ -85,6 +103,16 @@ _MODULES = {
     "RubricEvaluator": "judged.rubric",
     "SASEvaluator": "answers.sas",
     "UndefinedScore": "_scores",
+    "agree": "runs.api",
+    "baseline": "runs.api",
+    "check": "runs.api",
+    "compare": "runs.api",
+    "evaluate": "runs.api",
+    "evaluate_trec": "runs.trec_runs",
+    "load_run": "runs.run",
+    "parse_measure": "retrieval._names",
+    "read_dataset": "runs.dataset",
+    "run_rag": "runs.api",
 }
 
 __all__ = [
@@ -100,9 +128,11 @@ __all__ = [
     "AnswerRougeEvaluator",
     "AnswerTokenF1Evaluator",
     "CitationEvaluator",
+    "Comparison",
     "ContextPrecisionEvaluator",
     "ContextRecallEvaluator",
     "ContextRelevanceEvaluator",
+    "Dataset",
     "DocumentHitRateEvaluator",
     "DocumentMAPEvaluator",
     "DocumentMRREvaluator",
@@ -110,9 +140,12 @@ __all__ = [
     "DocumentPrecisionEvaluator",
     "DocumentRankingEvaluator",
     "DocumentRecallEvaluator",
+    "EvaluationRun",
     "FailedRowsError",
     "FaithfulnessEvaluator",
+    "GateResult",
     "JudgePolicy",
+    "JudgeSettings",
     "LLMEvaluator",
     "NLIFaithfulnessEvaluator",
     "PairwiseEvaluator",
@@ -122,6 +155,16 @@ __all__ = [
     "SASEvaluator",
     "UndefinedScore",
     "__version__",
+    "agree",
+    "baseline",
+    "check",
+    "compare",
+    "evaluate",
+    "evaluate_trec",
+    "load_run",
+    "parse_measure",
+    "read_dataset",
+    "run_rag",
 ]
 
 

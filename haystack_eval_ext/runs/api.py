@@ -4,24 +4,20 @@
 The verbs for Python: run_rag, evaluate, evaluate_trec, compare, check, agree; runs are kept, loaded, made baselines.
 
 ```python
-from haystack import Document
-from haystack_eval_ext import DocumentRecallEvaluator
-from haystack_eval_ext.runs import api
-from haystack_eval_ext.runs.dataset import Dataset
+from haystack_eval_ext import DocumentRecallEvaluator, check, compare, evaluate
 
 
 def data(found):
-    rows = [{"id": f"q{n}", "relevant_documents": [Document(id="a")]} for n in range(60)]
-    return Dataset("questions", [row | {"documents": [Document(id=found(n))]} for n, row in enumerate(rows)])
+    return [{"id": f"q{n}", "relevant_documents": ["a"], "documents": [found(n)]} for n in range(60)]
 
 
 evaluators = {"recall": DocumentRecallEvaluator(document_comparison_field="id")}
-base = api.evaluate(evaluators, data(lambda n: "a" if n % 2 else "b"), name="bm25")
-new = api.evaluate(evaluators, data(lambda n: "a" if n % 10 else "b"), name="hybrid")
-comparison = api.compare(base, new)
+base = evaluate(evaluators, data(lambda n: "a" if n % 2 else "b"), name="bm25")
+new = evaluate(evaluators, data(lambda n: "a" if n % 10 else "b"), name="hybrid")
+comparison = compare(base, new)
 print(round(comparison.metrics["recall"].difference.mean, 2), comparison.metrics["recall"].wins)
 # 0.4 24
-print([result.outcome for result in api.check(comparison, ["recall drops 0.02"])])
+print([result.outcome for result in check(comparison, ["recall drops 0.02"])])
 # ['pass']
 ```
 """
@@ -77,7 +73,6 @@ __all__ = [
     "evaluate_trec",
     "exit_code",
     "load_run",
-    "make_run",
     "overall_outcome",
     "run_rag",
 ]

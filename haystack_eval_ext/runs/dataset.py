@@ -62,6 +62,33 @@ class Dataset:
     path: str
     rows: list[dict[str, Any]]
 
+    @classmethod
+    def of(
+        cls, data: "Data", *, name: str = "rows", label_field: str = "id", columns: Mapping[str, str] | None = None
+    ) -> "Dataset":
+        """
+        Make a data set of rows that are at hand: checked, and under the names of `COLUMNS`.
+
+        ```python
+        from haystack_eval_ext import Dataset
+
+        data = Dataset.of([{"query": "Who pays?", "relevant_documents": ["d1"]}], name="payments")
+        print(data.path, data.rows[0]["question"], data.rows[0]["relevant_documents"][0].id)
+        # payments Who pays? d1
+        ```
+
+        :param data: Rows that are dictionaries, a table of another package, or whatever else
+            :func:`open_dataset` takes.
+        :param name: What reports and messages call them.
+        :param label_field: As for :func:`read_dataset`.
+        :param columns: As for :func:`read_dataset`.
+        :returns: The data set.
+        :raises ValueError: As :func:`open_dataset`.
+        :raises TypeError: As :func:`open_dataset`.
+        :raises DatasetError: As :func:`open_dataset`.
+        """
+        return cls(name, open_dataset(data, label_field=label_field, columns=columns).rows)
+
     def __len__(self) -> int:
         """
         Count the rows.
