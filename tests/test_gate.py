@@ -19,6 +19,7 @@ from haystack_eval_ext.runs.gate import (
     markdown_table,
     overall_outcome,
     parse_condition,
+    rule_text,
 )
 from haystack_eval_ext.runs.statistics import mean_interval, paired_difference, rows_to_decide, wilson_interval
 from scored_runs import ERROR, NOT_RUN, UNDEFINED, UNREACHED, clusters_of, rows, run
@@ -135,28 +136,132 @@ BASE, NEW = [0.0] * 20 + [1.0] * 580, [1.0] * 20 + [0.0] * 40 + [1.0] * 540
 
 
 @pytest.mark.parametrize(
-    ("condition", "outcome"),
+    ("condition", "significant", "strict"),
     [
-        ("m drops 0.005", "fail"),
-        ("m drops 0.01", "inconclusive"),
-        ("m drops 0.05", "inconclusive"),
-        ("m drops 0.06", "pass"),
-        ("m rises 0.01", "pass"),
+        ("m drops 0", "fail", "fail"),
+        ("m drops 0.005", "fail", "fail"),
+        ("m drops 0.01", "fail", "inconclusive"),
+        ("m drops 0.033", "fail", "inconclusive"),
+        ("m drops 0.034", "inconclusive", "inconclusive"),
+        ("m drops 0.05", "inconclusive", "inconclusive"),
+        ("m drops 0.06", "pass", "pass"),
+        ("m rises 0", "pass", "pass"),
+        ("m rises 0.01", "pass", "pass"),
     ],
 )
-def test_a_change_is_judged_by_the_interval_of_the_difference(condition: str, outcome: str) -> None:
-    result = change(BASE, NEW, condition)
-    assert result.outcome == outcome
-    assert result.reason.startswith(f"{outcome}: m changed by -0.0333 (95 % -0.0587 to -0.0077)")
-    mirrored = change(NEW, BASE, condition.replace("drops", "?").replace("rises", "drops").replace("?", "rises"))
-    assert mirrored.outcome == outcome
+def test_a_change_is_judged_by_its_interval_and_its_mean(condition: str, significant: Any, strict: Any) -> None:
+    turned = condition.replace("drops", "?").replace("rises", "drops").replace("?", "rises")
+    for rule, outcome in (("significant", significant), ("strict", strict)):
+        result = change(BASE, NEW, condition, rule=rule)
+        assert (result.outcome, result.rule) == (outcome, rule)
+        assert result.reason.startswith(f"{outcome}: m changed by -0.0333 (95 % -0.0587 to -0.0077)")
+        assert change(NEW, BASE, turned, rule=rule).outcome == outcome
+    assert change(BASE, NEW, condition).outcome == significant
+
+
+def test_a_margin_of_0_needs_a_change_that_is_certain_and_no_margin_is_refused() -> None:
+    # 3 up and 6 down of 40
+    base, new = [0.0] * 3 + [1.0] * 37, [1.0] * 3 + [0.0] * 6 + [1.0] * 31
+    for rule in ("significant", "strict"):
+        assert change(base, new, "m drops 0", rule=rule).outcome == "inconclusive"
+        assert change(base, base, "m drops 0", rule=rule).outcome == "inconclusive"
+    with pytest.raises(ValueError, match="'m drops' has no margin: 'm drops 0' fails at any drop that is certain"):
+        parse_condition("m drops")
+    with pytest.raises(ValueError, match="rule must be 'significant' or 'strict', but is 'lax'"):
+        change(base, new, "m drops 0", rule="lax")
+
+
+def test_a_drop_that_is_certain_and_beyond_the_margin_speaks_at_forty_questions() -> None:
+    # 6 of 40 lost: -6/42 ± 1.96 sqrt((8/42 - (6/42)²)/42) = -.1429 ± .1247
+    base, new = [1.0] * 40, [0.0] * 6 + [1.0] * 34
+    assert change(base, new, "m drops 0.05").outcome == "fail"
+    assert change(base, new, "m drops 0.05", rule="strict").outcome == "inconclusive"
+    assert change(base, new, "m drops 0.16").outcome == "inconclusive"
+
+
+def metrics_run(columns: dict[str, list[float]]) -> ScoredRun:
+    return ScoredRun("run", [f"q{row}" for row in range(40)], {name: rows(column) for name, column in columns.items()})
+
+
+def changes(losses: dict[str, int], conditions: list[str], **options: Any) -> list[GateResult]:
+    """A gate over 0/1 metrics that lost so many of 40."""
+    base = metrics_run({name: [1.0] * 40 for name in losses})
+    new = metrics_run({name: [0.0] * lost + [1.0] * (40 - lost) for name, lost in losses.items()})
+    return check_comparison(compare(base, new, resamples=0), conditions, **options)
+
+
+def test_several_conditions_are_one_family() -> None:
+    # 5 losses of 40 exclude 0 at 95 %: -5/42 ± 1.96 .0603; of two tests each takes 97.5 %: ± 2.241 .0603 = .1351
+    names, condition = ["a", "b", "c", "d"], "a drops 0.05"
+    alone = changes({"a": 5}, [condition])[0]
+    assert (alone.outcome, alone.tests, alone.confidence) == ("fail", 1, 0.95)
+    first, second = changes({"a": 5, "b": 0}, [condition, "b drops 0.05"])
+    assert (first.outcome, first.tests) == ("inconclusive", 2)
+    assert first.confidence == pytest.approx(0.975)
+    why = "alone it would fail, but not among the 2 tests of this gate (Holm): 97.5 % -0.2541 to +0.0160 does not lie"
+    assert f"{why} beyond 0; about " in first.reason
+    assert (second.outcome, second.tests, second.confidence) == ("inconclusive", 2, 0.95)
+    # What is certain among all leaves fewer for the others.
+    found = changes({"a": 5, "b": 20}, [condition, "b drops 0.05"])
+    assert [(result.outcome, result.confidence) for result in found] == [("fail", 0.95), ("fail", pytest.approx(0.975))]
+    assert "also among the 2 tests of this gate (Holm: 97.5 % -0.6" in found[1].reason
+    many = changes({"a": 8, "b": 20, "c": 9, "d": 5}, [f"{name} drops 0.05" for name in names])
+    assert [result.outcome for result in many] == ["fail"] * 4
+    # The margins of one direction are one test, and the order of the conditions does not matter.
+    assert changes({"a": 5}, [condition, "a drops 0.02", "a drops 0.3"])[0].outcome == "fail"
+    assert changes({"a": 5, "b": 0}, ["b drops 0.05", condition])[1] == first
+    # Means belong to the family, metrics without a score do not; "strict" and the means alone know no family.
+    assert changes({"a": 5, "b": 0}, [condition, "b < 0.1"])[0].tests == 2
+    for options in ({"rule": "strict"}, {"by_mean": True}):
+        found = changes({"a": 5, "b": 0}, [condition, "b drops 0.05"], **options)
+        assert {result.tests for result in found} == {1}
+    assert changes({"a": 12, "b": 0}, [condition, "b drops 0.05"], rule="strict")[0].outcome == "fail"
+
+
+def test_limits_of_means_are_one_family_too() -> None:
+    run_of = metrics_run({"a": [1.0] * 34 + [0.0] * 6, "b": [1.0] * 40})
+    # Wilson's interval of 34 in 40 ends at .9294 for 95 % and at .9369 for 97.5 %.
+    assert check_run(run_of, ["a < 0.93"])[0].outcome == "fail"
+    found = check_run(run_of, ["a < 0.93", "b < 0.5"])
+    assert [result.outcome for result in found] == ["inconclusive", "pass"]
+    assert "(Holm): 97.5 % " in found[0].reason
+    assert "does not lie beyond 0.93; about " in found[0].reason
+    assert check_run(run_of, ["a < 0.93", "b < 0.5"], rule="strict")[0].outcome == "fail"
+
+
+def test_the_rule_is_named_below_the_results() -> None:
+    found = changes({"a": 5, "b": 0}, ["a drops 0.05", "b drops 0.05"])
+    rule = "a change fails where its interval lies on one side of 0 and its mean beyond the margin"
+    text = f"Rule significant: {rule}; 2 tests, corrected by Holm; rows without a score are tolerated up to 2 %"
+    assert rule_text(found) == text
+    assert markdown_table(found).splitlines()[-1] == text
+    strict = changes({"a": 5}, ["a drops 0.05"], rule="strict", tolerate_failed=0.0)
+    assert rule_text(strict).startswith(
+        "Rule strict: a change fails where its whole interval lies beyond the margin; rows"
+    )
+    assert rule_text(strict).endswith("up to 0 %")
+    assert rule_text(changes({"a": 5}, ["a drops 0.05"], by_mean=True)).startswith("Rule mean: the means alone decide")
+    assert rule_text([]) == ""
+
+
+def test_few_failed_rows_are_tolerated_by_default() -> None:
+    fine = [1.0] * 138
+    for failed, tolerated, outcome in ((2, None, "pass"), (3, None, "inconclusive"), (2, 0.0, "inconclusive")):
+        options = {} if tolerated is None else {"tolerate_failed": tolerated}
+        result = change([*fine, *[1.0] * failed], [*fine, *[ERROR] * failed], "m drops 0.02", **options)
+        assert (result.outcome, result.tolerate_failed) == (outcome, tolerated or 0.02 * (tolerated is None))
+        assert ("2 rows could not be judged (tolerated: up to 2 %)" in result.reason) == (outcome == "pass")
 
 
 def test_the_limit_itself_is_neither_pass_nor_fail() -> None:
     difference = paired_difference(BASE, NEW)
     assert difference.interval is not None
+    comparison = compare(run(BASE), run(NEW), resamples=0)
     for limit in difference.interval[:2]:
-        comparison = compare(run(BASE), run(NEW), resamples=0)
+        condition = Condition("m", "drops", -limit)
+        assert check_comparison(comparison, [condition], rule="strict")[0].outcome == "inconclusive"
+    assert difference.mean is not None
+    for limit in (difference.mean, difference.interval.low):
         assert check_comparison(comparison, [Condition("m", "drops", -limit)])[0].outcome == "inconclusive"
 
 
@@ -173,8 +278,13 @@ def test_few_questions_are_inconclusive_and_the_reason_says_how_many_it_takes() 
     assert result.outcome == "inconclusive"
     assert result.rows_needed == rows_to_decide(paired_difference(base, new), 0.02)
     # (1.959964 + 1.281552)² · 40 · (6/42)/42 / .0004 = 3573.9
-    plan = f"without a change about 3574 would pass, with a drop of twice that about {result.rows_needed} would fail"
+    assert result.rows_needed == 3574
+    plan = "without a change about 3574 would pass, with a drop of twice that about 1093 would fail"
     assert result.reason.endswith(f"40 questions are too few: {plan}")
+    strict = change(base, new, "m drops 0.02", rule="strict")
+    assert strict.rows_needed == rows_to_decide(paired_difference(base, new), 0.02, rule="strict")
+    plan = f"without a change about 3574 would pass, with a drop of twice that about {strict.rows_needed} would fail"
+    assert strict.reason.endswith(f"40 questions are too few: {plan}")
     single = check([1.0] * 34 + [0.0] * 6, "m < 0.8")
     # Wilson's null variance .8 · .2, variance .85 · .15 · 40/39, difference .05, z of .975 and .9
     expected = ((1.959964 * (0.16 * 40 / 39) ** 0.5 + 1.281552 * (0.1275 * 40 / 39) ** 0.5) / 0.05) ** 2
@@ -332,9 +442,13 @@ def test_scores_that_are_all_alike_decide_once_there_are_enough_of_them() -> Non
 def test_a_drop_that_is_the_same_everywhere_decides_once_there_are_enough_rows() -> None:
     # log(.025)/log(1 - .15/1.2) = 27.6: 1.2 upwards of -.2 is the most that a change could be, .15 is how far -.05 is
     few = change([0.9] * 8, [0.7] * 8, "m drops 0.05")
-    assert (few.outcome, few.rows_needed) == ("inconclusive", 28)
-    assert few.reason.endswith("8 questions are too few: about 28 like these would decide")
-    assert [change([0.9] * rows, [0.7] * rows, "m drops 0.05").outcome for rows in (27, 28)] == ["inconclusive", "fail"]
+    # log(.025)/log(1 - .2/1.2) = 20.2 keeps it off 0
+    assert (few.outcome, few.rows_needed) == ("inconclusive", 21)
+    assert few.reason.endswith("8 questions are too few: about 21 like these would decide")
+    for rule, enough in (("significant", 21), ("strict", 28)):
+        found = [change([0.9] * count, [0.7] * count, "m drops 0.05", rule=rule) for count in (8, enough - 1, enough)]
+        assert found[0].rows_needed == enough
+        assert [result.outcome for result in found[1:]] == ["inconclusive", "fail"]
     assert change([0.9] * 28, [0.7] * 28, "m drops 0.5").outcome == "pass"
     never = change([0.9] * 28, [0.7] * 28, "m drops 0.2")
     assert (never.outcome, never.rows_needed) == ("inconclusive", None)
@@ -354,7 +468,7 @@ def test_answers_that_failed_count_by_their_share() -> None:
         for failed in (3, 60)
     )
     assert (fine.outcome, fine.failed) == ("pass", 3)
-    assert fine.reason.endswith("; 3 rows could not be judged, 3 of them in part")
+    assert fine.reason.endswith("; 3 rows could not be judged, 3 of them in part (tolerated: up to 2 %)")
     # 60 · 2/3 of 300 rows could be worse by .5: .067 in all
     assert (worse.outcome, worse.failed) == ("inconclusive", 60)
     assert worse.reason.endswith(
@@ -446,7 +560,7 @@ def test_one_failure_fails_the_gate_and_the_table_shows_all() -> None:
     table = markdown_table(results).splitlines()
     assert table[0] == "| fails if | outcome | value | interval | questions | reason |"
     assert table[2].startswith("| m &lt; 0.82 | ✅ pass | 0.9000 | 0.8256 to 0.9448 | 100 | pass: m is 0.9000")
-    assert [line.split(" | ")[1] for line in table[3:]] == ["⚠️ inconclusive", "❌ fail"]
+    assert [line.split(" | ")[1] for line in table[3:5]] == ["⚠️ inconclusive", "❌ fail"]
     odd = check_run(run([1.0], metric="a|b"), ["a|b < 0.5"])
     assert markdown_table(odd).splitlines()[2].startswith(r"| a\|b &lt; 0.5 |")
     assert markdown_table(check_run(run([0.5]), ["m < 0.7"])).splitlines()[2].split(" | ")[3] == "–"

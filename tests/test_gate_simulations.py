@@ -130,8 +130,8 @@ def test_forty_questions_are_too_few_for_0_1_scores(world: str) -> None:
     result = check_comparison(compare(run(base.tolist()), run(new.tolist()), resamples=0), ["m drops 0.02"])[0]
     assert result.outcome == "inconclusive"
     assert result.rows_needed is not None
-    assert result.rows_needed > 300
-    assert f"about {result.rows_needed} would fail" in result.reason
+    assert result.rows_needed > 200
+    assert f"about {result.rows_needed} would " in result.reason
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 """Plans for few rows and few clusters: quantiles of t, against statsmodels and in simulated runs."""
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,10 @@ def test_clusters_enter_the_plan_of_a_gate_with_their_design_effect() -> None:
     difference = paired_difference([0.5] * 12, [0.5 + change for change in changes], clusters=clusters_of(12, 2))
     assert difference.row_variance == pytest.approx(0.112)
     assert difference.design_effect == pytest.approx(2.2)
-    assert rows_to_decide(difference, 0.05) == 1308
+    assert rows_to_decide(difference, 0.05, rule="strict") == 1308
+    # A drop of .1 is certain with (1.98 + 1.30)² · .31 / .01 = 333 rows; no change passes with as many clusters of the
+    # cautious interval: z √(507 · .112 + 2 · 4) + z_β √(507 · .112) <= 511 · .05 with t of 252 degrees of freedom
+    assert rows_to_decide(difference, 0.05) == 507
 
 
 def test_the_reason_says_how_many_clusters() -> None:
@@ -78,7 +82,8 @@ def test_the_reason_says_how_many_clusters() -> None:
     assert result.rows_needed is not None
     assert result.rows_needed % 5 == 0
     assert "40 questions in 8 clusters are too few: without a change about " in result.reason
-    assert f" about {result.rows_needed} in {result.rows_needed // 5} clusters would fail" in result.reason
+    assert f"about {result.rows_needed} in {result.rows_needed // 5} clusters would pass" in result.reason
+    assert re.search(r"with a drop of twice that about \d+ in \d+ clusters would fail", result.reason)
     level = check_run(run(scores, clusters=clusters), ["m < 0.45"])[0]
     assert level.rows_needed is not None
     assert f"too few: about {level.rows_needed} in {level.rows_needed // 5} clusters like these" in level.reason

@@ -302,9 +302,14 @@ def test_rows_to_decide_golden() -> None:
     # of size 1 adds .1 - .01 = .09; (1.959964 + 1.281552)² · .205340 / .0025 = 863.04
     base = [0.0] * 5 + [1.0] * 95
     new = [1.0] * 5 + [0.0] * 5 + [1.0] * 90
-    assert rows_to_decide(paired_difference(base, new), 0.05) == 864
+    assert rows_to_decide(paired_difference(base, new), 0.05, rule="strict") == 864
     # Without any change there is no variance but that of the drop: 10.507425 · .09 / .0025 = 378.27
-    assert rows_to_decide(paired_difference(base, base), 0.05) == 379
+    assert rows_to_decide(paired_difference(base, base), 0.05, rule="strict") == 379
+    # "significant": no change passes with 10.507425 · .115340 / .0025 = 484.77 rows, the drop fails with fewer.
+    assert rows_to_decide(paired_difference(base, new), 0.05) == 485
+    # Without any change z √2 / .05 - 2 = 53.4 rows pass, and it is the drop that takes more: a share of .1 of 88 rows
+    # less 1.281552 √(.09 / 88) is 5.19 rows, more than 1.959964 √(5.19 + 2 - 5.19² / 90) = 5.15.
+    assert rows_to_decide(paired_difference(base, base), 0.05) == 88
 
 
 UNDEFINED = [

@@ -13,6 +13,15 @@ from typing import Annotated, Literal, cast
 import typer
 
 from haystack_eval_ext._cli.faults import UserError, collected_warnings, plain, reported
+from haystack_eval_ext._cli.gating import (
+    ByMean,
+    FailIf,
+    InconclusiveAs,
+    Rule,
+    TolerateFailed,
+    end_with,
+    gate_options,
+)
 from haystack_eval_ext._cli.judging import (
     CacheFile,
     EmbedderFile,
@@ -37,23 +46,8 @@ from haystack_eval_ext.runs._run_files import OUR_FILES
 from haystack_eval_ext.runs._strict_json import write_strict_json
 from haystack_eval_ext.runs.comparison import ComparisonError
 from haystack_eval_ext.runs.evaluation import EvaluationError
-from haystack_eval_ext.runs.gate import (
-    GateResult,
-    check_conditions,
-    exit_code,
-    markdown_table,
-    overall_outcome,
-    parse_condition,
-)
+from haystack_eval_ext.runs.gate import TOLERATED, check_conditions, markdown_table
 from haystack_eval_ext.runs.run import EvaluationRun, load_run
-
-
-class Inconclusive(StrEnum):
-    """What an inconclusive gate counts as."""
-
-    PASS = "pass"  # noqa: S105 - the outcome of a gate
-    WARN = "warn"
-    FAIL = "fail"
 
 
 class ExportFormat(StrEnum):
@@ -83,27 +77,6 @@ _OPTIONS = {"common=True": "--common", "unpaired=True": "--unpaired", "metrics=[
 
 _Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
 _RunOrBaseline = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or a baseline file.")]
-_FailIf = Annotated[
-    list[str],
-    typer.Option(
-        "--fail-if", metavar="CONDITION", help="'METRIC < NUMBER', 'METRIC drops NUMBER' (or rises); repeatable."
-    ),
-]
-_Inconclusive = Annotated[
-    Inconclusive | None,
-    typer.Option("--inconclusive", help="What counts if the questions are too few to tell: exit code 0, 0 or 3."),
-]
-_ByMean = Annotated[bool, typer.Option("--by-mean", help="Go by the means alone, without intervals.")]
-_TolerateFailed = Annotated[
-    float,
-    typer.Option(
-        "--tolerate-failed",
-        metavar="SHARE",
-        min=0,
-        max=1,
-        help="Share of rows without a score that may be like the others.",
-    ),
-]
 _Confidence = Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")]
 _Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write a table for a pull request.")]
 _Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON.")]
@@ -122,10 +95,11 @@ def compare(
     by: Annotated[
         list[str], typer.Option("--by", metavar="TAG", help="Also for the rows of a tag; * for each; repeatable.")
     ] = [],  # noqa: B006
-    fail_if: _FailIf = [],  # noqa: B006
-    inconclusive: _Inconclusive = None,
-    by_mean: _ByMean = False,
-    tolerate_failed: _TolerateFailed = 0.0,
+    fail_if: FailIf = [],  # noqa: B006
+    inconclusive: InconclusiveAs = None,
+    by_mean: ByMean = False,
+    tolerate_failed: TolerateFailed = TOLERATED,
+    rule: Rule = None,
     margins: Annotated[
         list[str],
         typer.Option(
@@ -164,7 +138,7 @@ def compare(
         if common and unpaired:
             msg = "--common and --unpaired exclude each other: the first pairs the shared questions, the second none."
             raise UserError(msg)
-        _check_gate(fail_if, inconclusive, by_mean=by_mean, tolerate_failed=tolerate_failed)
+        how = gate_options(fail_if, inconclusive, by_mean=by_mean, tolerate_failed=tolerate_failed, rule=rule)
         given = {
             "--judge": judge,
             "--embedder": embedder,
@@ -220,7 +194,7 @@ def compare(
             raise UserError(_with_options(str(error))) from error
         except EvaluationError as error:
             raise UserError(" ".join(filter(None, (str(error), hint_of(error))))) from error
-        results = api.check(found, fail_if, by_mean=by_mean, tolerate_failed=tolerate_failed) if fail_if else []
+        results = api.check(found, fail_if, **how) if fail_if else []
         if markdown is not None:
             write_text(files["--markdown"], comparison_markdown(found, results))
         if json_file is not None:
@@ -230,15 +204,16 @@ def compare(
         print_warnings(warnings)
         if results:
             print_gate(screen, results)
-            _end(results, inconclusive)
+            end_with(results, inconclusive)
 
 
 def check(
     run: _RunOrBaseline,
-    fail_if: _FailIf,
-    inconclusive: _Inconclusive = None,
-    by_mean: _ByMean = False,
-    tolerate_failed: _TolerateFailed = 0.0,
+    fail_if: FailIf,
+    inconclusive: InconclusiveAs = None,
+    by_mean: ByMean = False,
+    tolerate_failed: TolerateFailed = TOLERATED,
+    rule: Rule = None,
     confidence: _Confidence = 0.95,
     markdown: _Markdown = None,
     json_file: _Json = None,
@@ -247,10 +222,10 @@ def check(
 ) -> None:
     """Check the means of one run: exit code 0 for pass, 1 for fail."""
     with reported(debug=debug):
-        _check_gate(fail_if, inconclusive, by_mean=by_mean, tolerate_failed=tolerate_failed)
+        how = gate_options(fail_if, inconclusive, by_mean=by_mean, tolerate_failed=tolerate_failed, rule=rule)
         files = _targets({"--markdown": markdown, "--json": json_file}, [run], force=force)
         found = load_run(run)
-        results = api.check(found, fail_if, by_mean=by_mean, tolerate_failed=tolerate_failed, confidence=confidence)
+        results = api.check(found, fail_if, confidence=confidence, **how)
         if markdown is not None:
             write_text(files["--markdown"], markdown_table(results))
         if json_file is not None:
@@ -258,7 +233,7 @@ def check(
         screen = console()
         _print_run(found)
         print_gate(screen, results)
-        _end(results, inconclusive)
+        end_with(results, inconclusive)
 
 
 def baseline(
@@ -337,20 +312,6 @@ def _write_out(run: Path, form: ExportFormat | None) -> None:
     sys.stdout.write(text[form]())
 
 
-def _check_gate(
-    conditions: list[str], inconclusive: Inconclusive | None, *, by_mean: bool, tolerate_failed: float
-) -> None:
-    if not conditions and (inconclusive or by_mean or tolerate_failed):
-        msg = "--inconclusive, --by-mean and --tolerate-failed say how --fail-if is decided; add --fail-if."
-        raise UserError(msg)
-    for text in conditions:
-        try:
-            parse_condition(text)
-        except ValueError as error:
-            msg = f"--fail-if: {error}"
-            raise UserError(msg) from error
-
-
 def _targets(files: dict[str, Path | None], inputs: list[Path], *, force: bool) -> dict[str, Path]:
     """Check before any work that files can be written."""
     checked: dict[str, Path] = {}
@@ -419,11 +380,3 @@ def _print_run(run: EvaluationRun) -> None:
     screen = console()
     print_text(screen, f"{run.name}, {len(run.ids)} questions")
     print_scores(screen, run.questions.values())
-
-
-def _end(results: list[GateResult], inconclusive: Inconclusive | None) -> None:
-    outcome = overall_outcome(results)
-    counts_as: Literal["pass", "warn", "fail"] = (inconclusive or Inconclusive.WARN).value
-    if outcome == "inconclusive" and counts_as == "warn":
-        print_warnings(["The gate is inconclusive, which does not fail here (--inconclusive fail exits with 3)."])
-    raise typer.Exit(exit_code(outcome, counts_as))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from haystack_eval_ext._cli.render import print_table, print_text
 from haystack_eval_ext.runs._comparison_text import changed_rows, footnotes, power_line, tables
 from haystack_eval_ext.runs._run_exports import shown, shown_interval
+from haystack_eval_ext.runs.gate import rule_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +53,7 @@ def _print_part(out: Console, comparison: Comparison, metrics: Mapping[str, Metr
 
 def print_gate(out: Console, results: Sequence[GateResult]) -> None:
     """
-    Print what a gate says, one line for each condition.
+    Print what a gate says, one line for each condition, and its rule.
 
     :param out: The console.
     :param results: Its results.
@@ -60,6 +61,7 @@ def print_gate(out: Console, results: Sequence[GateResult]) -> None:
     out.print()
     for result in results:
         print_text(out, f"fails if {result.condition}: {result.reason}")
+    print_text(out, rule_text(results))
 
 
 def print_agreement(out: Console, found: Agreement, *, human: str, metric: str) -> None:

@@ -236,7 +236,8 @@ def _listed(lines: Iterable[str]) -> str:
 def _fields(value: Any) -> Any:
     """Dataclasses and named tuples by the names of their fields."""
     if is_dataclass(value) and not isinstance(value, type):
-        found = {field.name: _fields(getattr(value, field.name)) for field in fields(value)}
+        exported = [field for field in fields(value) if field.metadata.get("exported", True)]
+        found = {field.name: _fields(getattr(value, field.name)) for field in exported}
         return found | {name: getattr(value, name) for name in _PROPERTIES if hasattr(value, name)}
     if hasattr(value, "_asdict"):
         return {name: _fields(entry) for name, entry in value._asdict().items()}

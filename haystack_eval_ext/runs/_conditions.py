@@ -20,6 +20,7 @@ _MARKS = ("<", ">", "=")
 # Names hold dots, @, brackets, blanks and equals signs, so they are what is left of the last relation.
 _LEVEL = re.compile(rf"(?P<metric>.+?)\s*(?P<relation><=|>=|<|>)\s*(?P<value>{_NUMBER})\s*")
 _CHANGE = re.compile(rf"(?P<metric>.+?)\s+(?P<relation>drops|rises)\s+(?:by\s+)?(?P<value>{_NUMBER})\s*")
+_NO_MARGIN = re.compile(r".+\s(?P<turn>drop|rise)s")
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,13 @@ def parse_condition(text: str) -> Condition:
     if not isinstance(text, str):
         msg = f"A condition must be text such as 'faithfulness < 0.8', but is {describe(text)}."
         raise TypeError(msg)
+    if bare := _NO_MARGIN.fullmatch(text.strip()):
+        msg = (
+            f"{text.strip()!r} has no margin: '{bare[0]} 0' fails at any {bare['turn']} that is certain, "
+            f"'{bare[0]} 0.05' at one beyond 0.05. A condition must be 'METRIC < NUMBER' (or <=, >, >=), "
+            "'METRIC drops NUMBER' or 'METRIC rises NUMBER'."
+        )
+        raise ValueError(msg)
     match = _LEVEL.fullmatch(text.strip()) or _CHANGE.fullmatch(text.strip())
     value = float(match["value"]) if match else math.nan
     # "M << 2" and "M =< 2" would be read as a metric "M <".

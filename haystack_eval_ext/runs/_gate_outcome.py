@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from haystack_eval_ext.runs._power import in_clusters
@@ -14,11 +14,16 @@ from haystack_eval_ext.runs._scored import counted
 from haystack_eval_ext.runs._ties import ALIKE, units_if_alike
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from haystack_eval_ext.runs._conditions import Condition
+    from haystack_eval_ext.runs._gate_power import Rule
     from haystack_eval_ext.runs._scored import Bounds
     from haystack_eval_ext.runs._spread import Interval
 
 Outcome = Literal["pass", "fail", "inconclusive"]
+# The share of rows without a score that may be like the others.
+TOLERATED = 0.02
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,10 @@ class GateResult:
     :param rows: The rows behind it.
     :param failed: The rows that could not be judged, wholly or in part.
     :param rows_needed: About how many questions would decide, if more questions could.
+    :param rule: "significant" or "strict"; "mean" if the means alone decide.
+    :param tolerate_failed: The share of rows without a score that was taken to be like the others.
+    :param confidence: That of the interval by which it fails: by Holm's correction higher than that of `interval`.
+    :param tests: The tests of the gate that Holm's correction goes over; 1 where there is none.
     """
 
     condition: Condition
@@ -44,6 +53,10 @@ class GateResult:
     rows: int
     failed: int
     rows_needed: int | None
+    rule: Rule | Literal["mean"]
+    tolerate_failed: float
+    confidence: float
+    tests: int
 
 
 class How(NamedTuple):
@@ -53,11 +66,24 @@ class How(NamedTuple):
     power: float
     by_mean: bool
     tolerate_failed: float
+    rule: Rule
+
+
+class Stricter(NamedTuple):
+    """
+    What a condition fails by beside others: Holm's correction.
+
+    :param interval: The interval at a higher confidence.
+    :param confidence: That confidence.
+    """
+
+    interval: Interval
+    confidence: float
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a condition is checked against."""
+    """What a condition is checked against; `again` gives the interval at another confidence."""
 
     value: float | None
     interval: Interval | None
@@ -67,14 +93,23 @@ class Evidence:
     left_out: int
     failed: int
     bounds: Bounds | None
+    again: Callable[[float], Interval | None]
     confidence: float
     power: float
     by_mean: bool
     tolerate_failed: float
+    rule: Rule
+    tests: int = 1
+    stricter: Stricter | None = None
 
     def like(self, count: int) -> str:
         """So many questions, and as many clusters of the present size."""
         return f"{count}{in_clusters(count, self.rows, self.clusters)}"
+
+    @property
+    def fails_at(self) -> float:
+        """The confidence of the interval by which it fails."""
+        return self.stricter.confidence if self.stricter else self.confidence
 
     @property
     def whole(self) -> int:
@@ -87,10 +122,42 @@ class Evidence:
         return self.bounds.undefined if self.bounds else 0
 
     @property
+    def unknown(self) -> float:
+        """The share of the rows that is unknown."""
+        rows = self.rows + self.whole + self.undefined
+        return self.bounds.unknown / rows if self.bounds and rows else 0.0
+
+    @property
     def too_many_unknown(self) -> bool:
         """Whether more rows are unknown than may be taken for ones like the others."""
-        unknown = self.bounds.unknown if self.bounds else 0.0
-        return unknown > self.tolerate_failed * (self.rows + self.whole + self.undefined)
+        return self.unknown > self.tolerate_failed
+
+
+def fails_by(evidence: Evidence) -> Interval | None:
+    """
+    Give the interval by which a condition fails.
+
+    :param evidence: What was measured.
+    :returns: That of Holm's correction where there is one.
+    """
+    return evidence.stricter.interval if evidence.stricter else evidence.interval
+
+
+def rejects(condition: Condition, evidence: Evidence, interval: Interval | None, shift: float = 0.0) -> bool:
+    """
+    Tell whether an interval lies wholly on the side that fails.
+
+    :param condition: The condition.
+    :param evidence: What was measured.
+    :param interval: The interval.
+    :param shift: Where rows that failed could move it.
+    :returns: True if it lies beyond the limit; of changes under the rule "significant" beyond 0.
+    """
+    if interval is None:
+        return False
+    if condition.is_change and evidence.rule == "significant":
+        condition = replace(condition, value=0.0)
+    return all(condition.fails_at(end + shift) for end in interval[:2])
 
 
 def is_alike(evidence: Evidence) -> bool:
@@ -111,12 +178,13 @@ def needed_if_alike(condition: Condition, evidence: Evidence) -> int | None:
     :param evidence: What was measured.
     :returns: Their number; None if no number does.
     """
-    if evidence.value is None or evidence.interval is None or condition.is_at(evidence.value):
+    interval = fails_by(evidence)
+    if evidence.value is None or interval is None or condition.is_at(evidence.value):
         return None
     below = condition.limit < evidence.value
-    side = evidence.value - evidence.interval.low if below else evidence.interval.high - evidence.value
+    side = evidence.value - interval.low if below else interval.high - evidence.value
     units = evidence.clusters or evidence.rows
-    found = units_if_alike(units, side, abs(evidence.value - condition.limit), evidence.confidence)
+    found = units_if_alike(units, side, abs(evidence.value - condition.limit), evidence.fails_at)
     return None if found is None else math.ceil(found * evidence.rows / units)
 
 
@@ -138,6 +206,10 @@ def decide(condition: Condition, evidence: Evidence, needed: int | None, plan: s
         why = _what_could_change(evidence)
     elif outcome != "inconclusive":
         needed = None
+        if outcome == "fail" and evidence.stricter:
+            why = f"also among the {evidence.tests} tests of this gate (Holm: {_at(condition, evidence.stricter)})"
+    elif _decided_by_holm(condition, evidence):
+        why = _not_by_holm(condition, evidence, needed)
     elif evidence.value is None:
         why = "no row has a score" + (" in both runs" if condition.is_change else "")
     elif evidence.interval is None:
@@ -166,6 +238,27 @@ def decide(condition: Condition, evidence: Evidence, needed: int | None, plan: s
         rows=evidence.rows,
         failed=evidence.failed,
         rows_needed=needed,
+        rule="mean" if evidence.by_mean else evidence.rule,
+        tolerate_failed=evidence.tolerate_failed,
+        confidence=evidence.fails_at,
+        tests=evidence.tests,
+    )
+
+
+def _at(condition: Condition, stricter: Stricter) -> str:
+    return f"{stricter.confidence * 100:.4g} % {shown_interval(stricter.interval, signed=condition.is_change)}"
+
+
+def _not_by_holm(condition: Condition, evidence: Evidence, needed: int | None) -> str:
+    """Why a condition that would fail alone does not fail among others."""
+    assert evidence.stricter is not None  # noqa: S101 - the caller has looked
+    at = _at(condition, evidence.stricter)
+    limit = "0" if condition.is_change else f"{condition.value:g}"
+    rows = None if needed is None else evidence.like(max(needed, evidence.rows + 1))
+    more = "" if rows is None else f"; about {rows} like these would decide"
+    return (
+        f"alone it would fail, but not among the {evidence.tests} tests of this gate (Holm): {at} does not lie beyond "
+        f"{limit}{more}"
     )
 
 
@@ -200,32 +293,36 @@ def _without(evidence: Evidence) -> list[str]:
     if evidence.undefined:
         are = "is" if evidence.undefined == 1 else "are"
         parts.append(f"{counted(evidence.undefined, 'row')} {are} undefined in one run only")
+    if parts and not evidence.too_many_unknown and evidence.unknown:
+        parts[-1] += f" (tolerated: up to {evidence.tolerate_failed * 100:g} %)"
     return parts
 
 
 def _outcome(condition: Condition, evidence: Evidence, *, with_failed: bool = False) -> Outcome:
     """The outcome for the scored rows, or the one that holds whatever the failed rows would have scored."""
-    interval = evidence.interval
-    if evidence.value is None or (interval is None and not evidence.by_mean):
+    value, interval = evidence.value, evidence.interval
+    if value is None or (interval is None and not evidence.by_mean):
         return "inconclusive"
+    lower = higher = 0.0
+    if with_failed and evidence.bounds and evidence.too_many_unknown:
+        lower, higher = evidence.bounds.lowest - value, evidence.bounds.highest - value
     if evidence.by_mean or interval is None:
-        return _outcome_within(condition, evidence, evidence.value, evidence.value, with_failed=with_failed)
-    outcome = _outcome_within(condition, evidence, interval.low, interval.high, with_failed=with_failed)
-    if outcome != "pass" or evidence.cautious is None:
-        return outcome
-    low, high = evidence.cautious[:2]
-    cautious = _outcome_within(condition, evidence, low, high, with_failed=with_failed)
-    return outcome if cautious == "pass" else "inconclusive"
+        fails = {condition.fails_at(value + shift) for shift in (lower, higher)}
+        return "inconclusive" if len(fails) > 1 else "fail" if fails.pop() else "pass"
+    best = higher if condition.falls else lower
+    beyond = not condition.is_change or evidence.rule == "strict" or condition.fails_at(value + best)
+    if beyond and rejects(condition, evidence, fails_by(evidence), best):
+        return "fail"
+    ends = [end for each in (interval, evidence.cautious) if each for end in (each.low + lower, each.high + higher)]
+    passes = not any(condition.fails_at(end) or (condition.is_change and condition.is_at(end)) for end in ends)
+    return "pass" if passes else "inconclusive"
 
 
-def _outcome_within(condition: Condition, evidence: Evidence, low: float, high: float, *, with_failed: bool) -> Outcome:
-    if with_failed and evidence.value is not None and evidence.bounds and evidence.too_many_unknown:
-        low += evidence.bounds.lowest - evidence.value
-        high += evidence.bounds.highest - evidence.value
-    if condition.is_change and not evidence.by_mean and (condition.is_at(low) or condition.is_at(high)):
-        return "inconclusive"
-    fails = {condition.fails_at(low), condition.fails_at(high)}
-    return "inconclusive" if len(fails) > 1 else "fail" if fails.pop() else "pass"
+def _decided_by_holm(condition: Condition, evidence: Evidence) -> bool:
+    """Whether a condition would fail if it were the only one of its gate."""
+    if evidence.stricter is None or _outcome(condition, evidence) == "fail":
+        return False
+    return _outcome(condition, replace(evidence, stricter=None)) == "fail"
 
 
 def _measured(condition: Condition, evidence: Evidence) -> str:

@@ -6,23 +6,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from haystack_eval_ext.runs._differences import Difference, paired_difference, unpaired_difference
+from haystack_eval_ext.runs._gate_power import rows_to_decide
 from haystack_eval_ext.runs._means import MeanEstimate, mean_interval
-from haystack_eval_ext.runs._power import detectable, rows_to_decide
+from haystack_eval_ext.runs._power import detectable
 from haystack_eval_ext.runs._scored import Bounds, failed_shares, has_number, mean_bounds, score_range
 from haystack_eval_ext.runs._spread import ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from haystack_eval_ext.runs._scored import MetricRows, ScoredRun
+
+
+# Of a field that is no value to export.
+_NO_VALUE = {"exported": False}
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,7 @@ class MetricSide:
     :param bounds: Where the mean would lie if the rows that failed or were not reached had been judged; None without a
         score.
     :param only_here_undefined: Rows that are undefined in this run and have a score in the other one.
+    :param again: The estimate at another confidence.
     """
 
     estimate: MeanEstimate
@@ -67,6 +74,7 @@ class MetricSide:
     not_run: int
     bounds: Bounds | None
     only_here_undefined: int = 0
+    again: Callable[..., MeanEstimate] | None = field(default=None, repr=False, compare=False, metadata=_NO_VALUE)
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,7 @@ class MetricComparison:
         undefined in one run alone; None without a score.
     :param improved: The rows that became better most.
     :param worsened: The rows that became worse most.
+    :param again: The difference at another confidence, without the randomisation test.
     """
 
     name: str
@@ -103,6 +112,7 @@ class MetricComparison:
     bounds: Bounds | None
     improved: list[RowChange]
     worsened: list[RowChange]
+    again: Callable[..., Difference] | None = field(default=None, repr=False, compare=False, metadata=_NO_VALUE)
 
     @property
     def wins(self) -> int | None:
@@ -163,7 +173,7 @@ def compare_metric(
     # By id where changes are equal: the order of rows must not matter.
     changes.sort(key=lambda row: (-abs(row.change), row.id))
     margin = settings.margins.get(name)
-    odds = {"confidence": settings.confidence, "power": settings.power}
+    confidence, power = settings.confidence, settings.power
     return MetricComparison(
         name=name,
         lower_is_better=better < 0,
@@ -172,12 +182,13 @@ def compare_metric(
         new_alone=measured.new_alone,
         difference=difference,
         p_adjusted=None,
-        minimal_detectable=detectable(difference, **odds),
+        minimal_detectable=detectable(difference, confidence=confidence, power=power),
         margin=margin,
-        rows_needed=None if margin is None else rows_to_decide(difference, margin, **odds),
+        rows_needed=None if margin is None else rows_to_decide(difference, margin, confidence=confidence, power=power),
         bounds=measured.bounds,
         improved=[row for row in changes if better * row.change > 0][: settings.changed],
         worsened=[row for row in changes if better * row.change < 0][: settings.changed],
+        again=measured.again,
     )
 
 
@@ -186,6 +197,7 @@ class _Measured(NamedTuple):
     new: MetricSide
     new_alone: MetricSide
     difference: Difference
+    again: Callable[..., Difference]
     bounds: Bounds | None
     changes: list[RowChange]
 
@@ -212,14 +224,8 @@ def _column(run: ScoredRun, name: str, rows: Sequence[int]) -> _Column:
 
 def _paired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settings: Settings) -> _Measured:
     one, two = _column(base, name, rows.base), _column(new, name, rows.new)
-    difference = paired_difference(
-        one.values,
-        two.values,
-        clusters=rows.clusters,
-        confidence=settings.confidence,
-        seed=settings.seed,
-        resamples=settings.resamples,
-    )
+    again = partial(paired_difference, one.values, two.values, clusters=rows.clusters, resamples=0)
+    difference = again(confidence=settings.confidence, seed=settings.seed, resamples=settings.resamples)
     both = ~(np.isnan(one.values) | np.isnan(two.values))
     sides = [
         _side(column, np.where(both, column.values, np.nan), rows.clusters, settings.confidence, lost)
@@ -231,20 +237,15 @@ def _paired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settin
         if has_number(before) and has_number(after) and not math.isclose(before, after, rel_tol=ROUNDING)
     ]
     alone = _side(two, two.values, rows.clusters, settings.confidence)
-    return _Measured(sides[0], sides[1], alone, difference, _paired_bounds(one, two, difference), changes)
+    return _Measured(sides[0], sides[1], alone, difference, again, _paired_bounds(one, two, difference), changes)
 
 
 def _unpaired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settings: Settings) -> _Measured:
     one, two = _column(base, name, rows.base), _column(new, name, rows.new)
-    difference = unpaired_difference(
-        one.values,
-        two.values,
-        base_clusters=one.clusters,
-        new_clusters=two.clusters,
-        confidence=settings.confidence,
-    )
+    again = partial(unpaired_difference, one.values, two.values, base_clusters=one.clusters, new_clusters=two.clusters)
+    difference = again(confidence=settings.confidence)
     sides = [_side(column, column.values, column.clusters, settings.confidence) for column in (one, two)]
-    return _Measured(sides[0], sides[1], sides[1], difference, _unpaired_bounds(*sides), [])
+    return _Measured(sides[0], sides[1], sides[1], difference, again, _unpaired_bounds(*sides), [])
 
 
 def metric_side(
@@ -272,13 +273,14 @@ def _side(
 ) -> MetricSide:
     """Estimate a column by those of its scores that count; the others are NaN."""
     undefined, not_run = (column.statuses.count(status) for status in ("undefined", "not_run"))
-    estimate = mean_interval(scored, clusters=clusters, confidence=confidence)
+    again = partial(mean_interval, scored, clusters=clusters)
+    estimate = again(confidence=confidence)
     # Rows that were not reached count among those not run, though they leave as much open.
     failed = sum(
         share > 0 and status != "not_run" for share, status in zip(column.failed, column.statuses, strict=True)
     )
     bounds = mean_bounds(scored, column.failed)
-    return MetricSide(estimate, len(scored), undefined, failed, not_run, bounds, only_here_undefined)
+    return MetricSide(estimate, len(scored), undefined, failed, not_run, bounds, only_here_undefined, again)
 
 
 def _paired_bounds(base: _Column, new: _Column, difference: Difference) -> Bounds | None:

@@ -129,33 +129,6 @@ def rows_needed(
     return math.ceil(enough * unit_rows)
 
 
-def rows_to_decide(
-    difference: Difference, margin: float, *, confidence: float = 0.95, power: float = 0.9
-) -> int | None:
-    """
-    Give the number of questions at which a gate decides: no change passes, and a drop of twice the margin fails.
-
-    Either lies one margin from the limit, so it is `(z_{α/2} + z_β)² · Var / margin²`. Var is the larger of the two:
-    a drop may leave most rows alone and break a few. A drop of 2 m in changes of size s adds `2 m s - (2 m)²`; s is the
-    largest that the scores allow.
-
-    :param difference: A difference that was measured.
-    :param margin: The drop that matters.
-    :param confidence: 0.95 for 95 % intervals.
-    :param power: The chance to decide.
-    :returns: The number of rows; None if the margin is 0, or there is no variance to plan with.
-    :raises ValueError: If a parameter is out of its range.
-    """
-    if difference.row_variance is None:
-        return None
-    # Where no score changed, the interval allows for changes, but none are to be planned with.
-    now = 0.0 if difference.ties == difference.rows else difference.row_variance
-    drop = 2 * margin
-    more = max(drop * ((difference.largest_change or 0.0) - drop), 0.0) * (difference.design_effect or 1.0)
-    unit_rows = rows_per_unit(difference.interval, difference.rows, difference.clusters)
-    return rows_needed(now + more, margin, confidence=confidence, power=power, unit_rows=unit_rows)
-
-
 def rows_to_pass(difference: Difference, margin: float, *, confidence: float = 0.95, power: float = 0.9) -> int | None:
     """
     Give the number of questions at which no change passes.
@@ -170,12 +143,16 @@ def rows_to_pass(difference: Difference, margin: float, *, confidence: float = 0
     :returns: The number of rows; None if the margin is 0, or there is no variance to plan with.
     :raises ValueError: If a parameter is out of its range.
     """
-    variance = difference.row_variance
+    variance, interval = difference.row_variance, difference.interval
     if variance is None:
         return None
+    if margin and interval is not None and difference.ties == difference.rows:
+        # As long as no score changes, the limits shrink with the rows, not with their root.
+        shrunk = (difference.rows + 2) * interval.high / margin
+        return int(shrunk) if math.isfinite(shrunk) else None
     size = rows_per_unit(difference.interval, difference.rows, difference.clusters)
     needed = rows_needed(variance, margin, confidence=confidence, power=power, unit_rows=size)
-    if needed is None or difference.cautious is None or difference.cautious[:2] == (difference.interval or ())[:2]:
+    if needed is None or difference.cautious is None or difference.cautious[:2] == (interval or ())[:2]:
         return needed
     if needed > _ALL:
         return needed

@@ -265,8 +265,9 @@ def check(
     conditions: Iterable[str | Condition],
     *,
     by_mean: bool = False,
-    tolerate_failed: float = 0.0,
+    tolerate_failed: float = gate.TOLERATED,
     confidence: float | None = None,
+    rule: gate.Rule = "significant",
 ) -> list[GateResult]:
     """
     Check a run, or a comparison, against what would fail it.
@@ -277,6 +278,9 @@ def check(
     :param tolerate_failed: The share of rows that failed, or are undefined in one of two runs, that is taken to be like
         the others.
     :param confidence: That of a run's intervals, 0.95 if None; a comparison has its own.
+    :param rule: "significant": a change fails where its interval lies on one side of 0 and its mean beyond the margin,
+        and several conditions are corrected for their number (Holm); "strict": where its whole interval lies beyond the
+        margin.
     :returns: One result a condition.
     :raises ValueError: If a condition names no metric, or takes two runs, or a parameter is out of its range.
     """
@@ -284,13 +288,16 @@ def check(
         if confidence is not None:
             msg = "confidence belongs to the comparison: give it to compare, and leave it out here."
             raise ValueError(msg)
-        return gate.check_comparison(run_or_comparison, conditions, by_mean=by_mean, tolerate_failed=tolerate_failed)
+        return gate.check_comparison(
+            run_or_comparison, conditions, by_mean=by_mean, tolerate_failed=tolerate_failed, rule=rule
+        )
     return gate.check_run(
         load_run(run_or_comparison).scored(),
         conditions,
         by_mean=by_mean,
         tolerate_failed=tolerate_failed,
         confidence=0.95 if confidence is None else confidence,
+        rule=rule,
     )
 
 

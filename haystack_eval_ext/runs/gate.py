@@ -6,43 +6,59 @@ A verdict for CI: fail on evidence of a regression, pass on evidence of none, in
 
 | condition | fail | pass |
 |---|---|---|
-| `M drops 0.02` | the upper limit of the difference lies below -0.02 | the lower limit lies above -0.02 |
-| `M rises 0.02` | the lower limit lies above 0.02 | the upper limit lies below 0.02 |
+| `M drops 0.02` | the interval of the change lies below 0, its mean below -0.02 | the lower limit lies above -0.02 |
+| `M rises 0.02` | the interval lies above 0, its mean above 0.02 | the upper limit lies below 0.02 |
 | `M < 0.8`, `M <= 0.8` | the upper limit of the mean lies below 0.8 | the lower limit lies above 0.8 |
 | `M > 0.1`, `M >= 0.1` | the lower limit lies above 0.1 | the upper limit lies below 0.1 |
+
+That is the rule "significant". Under the rule "strict" a change fails only where the whole interval lies beyond the
+margin, which takes many more questions.
+
+The conditions of one gate are a family (Holm 1979, under the rule "significant"): with k tests each fails by an
+interval of confidence `1 - 0.05 / k`, once one has failed the others by one of `1 - 0.05 / (k - 1)`, and so on. Each
+metric counts once for each direction, its mean and its change apart, and conditions without a score not at all. To pass
+takes the interval of the confidence itself: more conditions make no false pass likelier.
 
 A change of scores from 0 to 1 passes only if there are also enough rows for scores that do not change at all.
 A mean's limit on the number itself belongs to the side that the condition names: `<=` fails there, `<` passes. Rows
 that failed (a judge outage) or were not reached (a spent budget) leave the outcome open if it could be another one had
-they been judged, whatever their scores; of a row with several answers the share that failed. So do rows that have a
-score in one of two runs and are undefined in the other: nothing tells what changed there. A mean is that of the new run
-alone, whatever the base run lacks.
+they been judged, whatever their scores, unless they are as few as `tolerate_failed` says; of a row with several answers
+the share that failed. So do rows that have a score in one of two runs and are undefined in the other: nothing tells
+what changed there. A mean is that of the new run alone, whatever the base run lacks.
 """
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from haystack_eval_ext.runs._conditions import Condition, parse_condition
-from haystack_eval_ext.runs._gate_outcome import Evidence, GateResult, How, Outcome, decide, is_alike, needed_if_alike
+from haystack_eval_ext.runs._gate_evidence import (
+    evidence_of_change,
+    evidence_of_mean,
+    needed_for_mean,
+    plan_for_change,
+)
+from haystack_eval_ext.runs._gate_family import corrected
+from haystack_eval_ext.runs._gate_outcome import TOLERATED, Evidence, GateResult, How, Outcome, decide
+from haystack_eval_ext.runs._gate_power import Rule
 from haystack_eval_ext.runs._metric_comparison import metric_side
-from haystack_eval_ext.runs._power import rows_needed, rows_per_unit, rows_to_decide, rows_to_pass
 from haystack_eval_ext.runs._run_exports import shown, shown_interval, table_line
 from haystack_eval_ext.runs._scored import nearest
-from haystack_eval_ext.runs._spread import check_confidence, normal_quantile
+from haystack_eval_ext.runs._spread import check_confidence
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from haystack_eval_ext.runs._metric_comparison import MetricComparison, MetricSide
     from haystack_eval_ext.runs._scored import ScoredRun
     from haystack_eval_ext.runs.comparison import Comparison
 
 __all__ = [
+    "TOLERATED",
     "Condition",
     "GateResult",
     "Outcome",
+    "Rule",
     "check_comparison",
     "check_conditions",
     "check_run",
@@ -50,8 +66,14 @@ __all__ = [
     "markdown_table",
     "overall_outcome",
     "parse_condition",
+    "rule_text",
 ]
 
+_RULES = {
+    "significant": "a change fails where its interval lies on one side of 0 and its mean beyond the margin",
+    "strict": "a change fails where its whole interval lies beyond the margin",
+    "mean": "the means alone decide",
+}
 _INCONCLUSIVE_CODES = {"pass": 0, "warn": 0, "fail": 3}
 
 
@@ -60,9 +82,10 @@ def check_run(
     conditions: Iterable[str | Condition],
     *,
     by_mean: bool = False,
-    tolerate_failed: float = 0.0,
+    tolerate_failed: float = TOLERATED,
     confidence: float = 0.95,
     power: float = 0.9,
+    rule: Rule = "significant",
 ) -> list[GateResult]:
     """
     Check the means of one run.
@@ -86,13 +109,14 @@ def check_run(
         the others.
     :param confidence: That of the intervals.
     :param power: The chance to decide that `rows_needed` stands for.
+    :param rule: "significant" corrects several conditions for their number (Holm), "strict" does not.
     :returns: One result a condition.
     :raises ValueError: If a condition names no metric of the run, or takes two runs, or a parameter is out of its
         range.
     """
-    _check(confidence, tolerate_failed)
-    results = []
-    for condition in _parsed(conditions):
+    how = _how(confidence, power, tolerate_failed, rule, by_mean=by_mean)
+    parsed, checks = _parsed(conditions), []
+    for condition in parsed:
         if condition.is_change:
             msg = (
                 f"'{condition}' compares two runs, but here is one: use 'METRIC < NUMBER', or compare with a base run."
@@ -100,8 +124,8 @@ def check_run(
             raise ValueError(msg)
         _check_metric(condition, run.metrics)
         side = metric_side(run.metrics[condition.metric], clusters=run.clusters, confidence=confidence)
-        results.append(_check_level(condition, side, How(confidence, power, by_mean, tolerate_failed)))
-    return results
+        checks.append(_mean_check(side, how))
+    return _decided(parsed, checks)
 
 
 def check_comparison(
@@ -109,7 +133,8 @@ def check_comparison(
     conditions: Iterable[str | Condition],
     *,
     by_mean: bool = False,
-    tolerate_failed: float = 0.0,
+    tolerate_failed: float = TOLERATED,
+    rule: Rule = "significant",
 ) -> list[GateResult]:
     """
     Check the changes between two runs; a condition on a mean is checked as in the new run alone: on all of
@@ -120,22 +145,18 @@ def check_comparison(
     :param by_mean: Go by the means alone, without an interval.
     :param tolerate_failed: The share of rows that failed, or are undefined in one of two runs, that is taken to be like
         the others.
+    :param rule: "significant": a change fails where its interval lies on one side of 0 and its mean beyond the margin;
+        "strict": where the whole interval lies beyond the margin.
     :returns: One result a condition.
     :raises ValueError: If a condition names no metric that both runs have, or a parameter is out of its range.
     """
-    _check(comparison.confidence, tolerate_failed)
-    how = How(comparison.confidence, comparison.power, by_mean, tolerate_failed)
-    results = []
-    for condition in _parsed(conditions):
+    how = _how(comparison.confidence, comparison.power, tolerate_failed, rule, by_mean=by_mean)
+    parsed, checks = _parsed(conditions), []
+    for condition in parsed:
         _check_metric(condition, comparison.metrics)
         metric = comparison.metrics[condition.metric]
-        check = (
-            _check_change(condition, metric, how)
-            if condition.is_change
-            else _check_level(condition, metric.new_alone, how)
-        )
-        results.append(check)
-    return results
+        checks.append(_change_check(metric, how) if condition.is_change else _mean_check(metric.new_alone, how))
+    return _decided(parsed, checks)
 
 
 def check_conditions(conditions: Iterable[str | Condition], metrics: Collection[str]) -> None:
@@ -199,7 +220,26 @@ def markdown_table(results: Sequence[GateResult]) -> str:
             result.reason,
         ]
         lines.append(table_line(cells))
-    return "\n".join(lines) + "\n"
+    below = f"\n{rule_text(results)}\n" if results else ""
+    return "\n".join(lines) + f"\n{below}"
+
+
+def rule_text(results: Sequence[GateResult]) -> str:
+    """
+    Say by which rule a gate decided.
+
+    :param results: Its results.
+    :returns: One line; empty without results.
+    """
+    if not results:
+        return ""
+    rule = results[0].rule
+    parts = [f"Rule {rule}: {_RULES[rule]}"]
+    tests = max(result.tests for result in results)
+    if tests > 1:
+        parts.append(f"{tests} tests, corrected by Holm")
+    parts.append(f"rows without a score are tolerated up to {results[0].tolerate_failed * 100:g} %")
+    return "; ".join(parts)
 
 
 def _parsed(conditions: Iterable[str | Condition]) -> list[Condition]:
@@ -208,11 +248,15 @@ def _parsed(conditions: Iterable[str | Condition]) -> list[Condition]:
     return [each if isinstance(each, Condition) else parse_condition(each) for each in conditions]
 
 
-def _check(confidence: float, tolerate_failed: float) -> None:
+def _how(confidence: float, power: float, tolerate_failed: float, rule: Rule, *, by_mean: bool) -> How:
     check_confidence(confidence)
     if not 0 <= tolerate_failed <= 1:
         msg = f"tolerate_failed must be a share from 0 to 1, but is {tolerate_failed!r}."
         raise ValueError(msg)
+    if rule not in get_args(Rule):
+        msg = f"rule must be 'significant' or 'strict', but is {rule!r}."
+        raise ValueError(msg)
+    return How(confidence, power, by_mean, tolerate_failed, rule)
 
 
 def _check_metric(condition: Condition, known: Collection[str]) -> None:
@@ -221,80 +265,34 @@ def _check_metric(condition: Condition, known: Collection[str]) -> None:
         raise ValueError(msg)
 
 
-def _check_level(condition: Condition, side: MetricSide, how: How) -> GateResult:
-    estimate = side.estimate
-    evidence = Evidence(
-        estimate.mean,
-        estimate.interval,
-        None,
-        estimate.rows,
-        estimate.clusters,
-        estimate.left_out,
-        side.bounds.failed if side.bounds else side.failed,
-        side.bounds,
-        *how,
-    )
-    needed = None
-    if is_alike(evidence):
-        needed = needed_if_alike(condition, evidence)
-    elif estimate.mean is not None and estimate.standard_error is not None:
-        variance = estimate.rows * estimate.standard_error**2
-        null = None
-        if estimate.bounded and 0 < condition.value < 1:
-            inside = estimate.mean * (1 - estimate.mean)
-            units = estimate.clusters or estimate.rows
-            relative = variance / inside if inside and variance else estimate.rows / units
-            null = condition.value * (1 - condition.value) * relative
-        distance = estimate.mean - condition.value
-        needed = rows_needed(
-            variance,
-            distance,
-            confidence=evidence.confidence,
-            power=evidence.power,
-            null_variance=null,
-            unit_rows=rows_per_unit(estimate.interval, estimate.rows, estimate.clusters),
-        )
-    return decide(condition, evidence, needed)
+class _Check(NamedTuple):
+    """What a condition is checked against, and what makes a plan where that does not decide."""
+
+    evidence: Evidence
+    plan: Callable[[Condition, Evidence], tuple[int | None, str]]
 
 
-def _check_change(condition: Condition, metric: MetricComparison, how: How) -> GateResult:
-    difference = metric.difference
+def _mean_check(side: MetricSide, how: How) -> _Check:
+    def plan(condition: Condition, evidence: Evidence) -> tuple[int | None, str]:
+        return needed_for_mean(condition, side.estimate, evidence), ""
+
+    return _Check(evidence_of_mean(side, how), plan)
+
+
+def _change_check(metric: MetricComparison, how: How) -> _Check:
     failed = metric.bounds.failed if metric.bounds else max(metric.base.failed, metric.new.failed)
-    evidence = Evidence(
-        difference.mean,
-        difference.interval,
-        difference.cautious,
-        difference.rows,
-        difference.clusters,
-        difference.left_out,
-        failed,
-        metric.bounds,
-        *how,
+
+    def plan(condition: Condition, evidence: Evidence) -> tuple[int | None, str]:
+        return plan_for_change(condition, metric.difference, evidence)
+
+    return _Check(
+        evidence_of_change(metric.difference, how, failed=failed, bounds=metric.bounds, again=metric.again), plan
     )
-    needed, plan, variance = None, "", difference.row_variance
-    if is_alike(evidence):
-        needed = needed_if_alike(condition, evidence)
-    elif variance and difference.mean is not None and difference.interval is not None:
-        odds = {"confidence": evidence.confidence, "power": evidence.power}
-        needed = rows_to_decide(difference, condition.value, **odds)
-        unchanged = difference.ties == difference.rows
-        passing = rows_to_pass(difference, condition.value, **odds)
-        if condition.value and unchanged:
-            # As long as no score changes, the limits shrink with the rows, not with their root.
-            shrunk = (difference.rows + 2) * difference.interval.high / condition.value
-            passing = int(shrunk) if math.isfinite(shrunk) else None
-        if unchanged and (needed is None or needed <= difference.rows):
-            needed = passing
-        elif needed is None or needed <= difference.rows:
-            # The change lies near the margin itself, which takes more to tell apart than no change at all.
-            unit_rows = rows_per_unit(difference.interval, difference.rows, difference.clusters)
-            if difference.cautious:
-                half = (difference.cautious.high - difference.cautious.low) / 2
-                variance = max(variance, difference.rows * (half / normal_quantile(evidence.confidence)) ** 2)
-            needed = rows_needed(variance, difference.mean - condition.limit, unit_rows=unit_rows, **odds)
-        else:
-            turn = condition.relation.removesuffix("s")
-            plan = f"with a {turn} of twice that about {evidence.like(needed)} would fail"
-            if passing is not None:
-                plan = f"without a change about {evidence.like(passing)} would pass, {plan}"
-    return decide(condition, evidence, needed, plan)
+
+
+def _decided(conditions: list[Condition], checks: list[_Check]) -> list[GateResult]:
+    evidences = corrected(conditions, [check.evidence for check in checks])
+    return [
+        decide(condition, evidence, *check.plan(condition, evidence))
+        for condition, evidence, check in zip(conditions, evidences, checks, strict=True)
+    ]

@@ -36,8 +36,9 @@ and one cluster gives no interval.
 
 from haystack_eval_ext.runs._agreement import Agreement, agreement
 from haystack_eval_ext.runs._differences import Difference, paired_difference, unpaired_difference
+from haystack_eval_ext.runs._gate_power import rows_to_decide
 from haystack_eval_ext.runs._means import MeanEstimate, mean_interval, wilson_interval
-from haystack_eval_ext.runs._power import minimal_detectable_difference, rows_needed, rows_to_decide
+from haystack_eval_ext.runs._power import minimal_detectable_difference, rows_needed
 from haystack_eval_ext.runs._significance import holm
 from haystack_eval_ext.runs._spread import Interval
 
