@@ -199,6 +199,7 @@ def decide(condition: Condition, evidence: Evidence, needed: int | None, plan: s
     :returns: The outcome with its reason.
     """
     outcome, why = _outcome(condition, evidence), ""
+    needed = None if needed is None else max(needed, evidence.rows + 1)
     with_failed = _outcome(condition, evidence, with_failed=True)
     turned = outcome not in ("inconclusive", with_failed)
     if turned:
@@ -217,7 +218,6 @@ def decide(condition: Condition, evidence: Evidence, needed: int | None, plan: s
     elif needed is None:
         why = "no number of questions like these would decide"
     else:
-        needed = max(needed, evidence.rows + 1)
         plan = plan or f"about {evidence.like(needed)} like these would decide"
         clusters = in_clusters(evidence.rows, evidence.rows, evidence.clusters)
         are = "is" if evidence.rows == 1 else "are"
@@ -254,8 +254,7 @@ def _not_by_holm(condition: Condition, evidence: Evidence, needed: int | None) -
     assert evidence.stricter is not None  # noqa: S101 - the caller has looked
     at = _at(condition, evidence.stricter)
     limit = "0" if condition.is_change else f"{condition.value:g}"
-    rows = None if needed is None else evidence.like(max(needed, evidence.rows + 1))
-    more = "" if rows is None else f"; about {rows} like these would decide"
+    more = "" if needed is None else f"; about {evidence.like(needed)} like these would decide"
     return (
         f"alone it would fail, but not among the {evidence.tests} tests of this gate (Holm): {at} does not lie beyond "
         f"{limit}{more}"
