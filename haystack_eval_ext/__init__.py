@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from haystack_eval_ext.answers.answer_edit_similarity import AnswerEditSimilarityEvaluator
     from haystack_eval_ext.answers.answer_embedding_similarity import AnswerEmbeddingSimilarityEvaluator
     from haystack_eval_ext.answers.answer_exact_match import AnswerExactMatchEvaluator
+    from haystack_eval_ext.answers.answer_match import AnswerMatchEvaluator
     from haystack_eval_ext.answers.answer_number_match import AnswerNumberMatchEvaluator
     from haystack_eval_ext.answers.answer_rouge import AnswerRougeEvaluator
     from haystack_eval_ext.answers.answer_token_f1 import AnswerTokenF1Evaluator
@@ -72,6 +73,7 @@ _MODULES = {
     "AnswerEditSimilarityEvaluator": "answers.answer_edit_similarity",
     "AnswerEmbeddingSimilarityEvaluator": "answers.answer_embedding_similarity",
     "AnswerExactMatchEvaluator": "answers.answer_exact_match",
+    "AnswerMatchEvaluator": "answers.answer_match",
     "AnswerNumberMatchEvaluator": "answers.answer_number_match",
     "AnswerRelevancyEvaluator": "judged.answer_relevancy",
     "AnswerRougeEvaluator": "answers.answer_rouge",
@@ -123,6 +125,7 @@ __all__ = [
     "AnswerEditSimilarityEvaluator",
     "AnswerEmbeddingSimilarityEvaluator",
     "AnswerExactMatchEvaluator",
+    "AnswerMatchEvaluator",
     "AnswerNumberMatchEvaluator",
     "AnswerRelevancyEvaluator",
     "AnswerRougeEvaluator",

@@ -15,7 +15,7 @@ from haystack.dataclasses import ChatMessage
 from cases import Case
 
 #: The tables: each file has a list ``CASES`` of ``AnswerCase``.
-TABLES = ("cases_answers_lexical", "cases_answers_overlap", "cases_answers_semantic")
+TABLES = ("cases_answers_lexical", "cases_answers_match", "cases_answers_overlap", "cases_answers_semantic")
 
 
 def answers(*rows: tuple[list[str], Any]) -> dict[str, list[Any]]:

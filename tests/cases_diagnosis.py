@@ -23,7 +23,7 @@ FIVE_ROWS: dict[str, list[Any]] = {
     "answer_scores": [1.0, 1.0, 1.0, 1.0, 0.0],
 }
 
-# Every label, and every reason for having none; the first row is full of numbers other than 0.
+# Labels of all stages, and every reason for having none; the first row is full of numbers other than 0.
 SAMPLE: dict[str, list[Any]] = {
     "retrieval_scores": [1.0, 0.5, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0, nan],
     "retrieval_statuses": [*["scored"] * 8, "undefined", "scored", "undefined"],
@@ -40,9 +40,9 @@ SAMPLE: dict[str, list[Any]] = {
 }
 SAMPLE_LABELS = [
     "passed",
-    "retrieval_failure_lucky",
+    "retrieval_failure_incomplete",  # half of it, and right
     "both_failed",
-    "ranking_failure",  # 0.3 < 0.5
+    "passed",  # ranked at 0.3, but it reached the generator
     "ranking_failure",  # within the cut 0.5 < 1
     "generation_failure_evasive",
     "generation_failure_unfaithful",
@@ -72,7 +72,7 @@ DIAGNOSIS_CASES = [
         golden=(
             Golden("retrieval, generation, passed", RECALL_AND_MATCH, [0.0, 0.0, 1.0]),
             Golden("passed, generation, retrieval, ranking, generation", FIVE_ROWS, [1.0, 0.0, 0.0, 0.0, 0.0]),
-            Golden("every label", SAMPLE, [1.0, *[0.0] * 7, *[nan] * 3]),
+            Golden("labels and gaps", SAMPLE, [1.0, 0.0, 0.0, 1.0, *[0.0] * 4, *[nan] * 3]),
         ),
     ),
     DiagnosisCase(

@@ -66,6 +66,7 @@ MODULE_PATHS = {
     "AnswerEditSimilarityEvaluator": "haystack_eval_ext.answers.answer_edit_similarity",
     "AnswerEmbeddingSimilarityEvaluator": "haystack_eval_ext.answers.answer_embedding_similarity",
     "AnswerExactMatchEvaluator": "haystack_eval_ext.answers.answer_exact_match",
+    "AnswerMatchEvaluator": "haystack_eval_ext.answers.answer_match",
     "AnswerNumberMatchEvaluator": "haystack_eval_ext.answers.answer_number_match",
     "AnswerRelevancyEvaluator": "haystack_eval_ext.judged.answer_relevancy",
     "AnswerRougeEvaluator": "haystack_eval_ext.answers.answer_rouge",

@@ -29,7 +29,9 @@ STAGE_OF = {label: f"{stage}_failure" for stage, labels in STAGES.items() for la
 def diagnose(**scores: Any) -> tuple[str, str]:
     """Label and reason of one question; everything but the given scores is perfect."""
     perfect = {"retrieval": 1.0, "retrieval_at_cut": 1.0, "ranking": 1.0, "answer": 1.0, "faithfulness": 1.0}
+    flags: dict[str, Any] = {name: [scores.pop(name)] for name in ("answerable", "retrieval_skipped") if name in scores}
     inputs = {f"{name}_scores": [score] for name, score in {**perfect, "refusal": 0.0, **scores}.items()}
+    inputs |= flags
     result = RAGFailureClassifier().run(**inputs)
     return result["labels"][0], result["reasons"][0]
 
@@ -103,10 +105,199 @@ def test_a_right_answer_is_noted_where_a_stage_failed() -> None:
     assert reasons[4] == "the answer declines: refusal 1 reaches 0.5"
 
 
+# Every class: what differs from a question on which everything is perfect, the label, and a part of the reason.
+CLASSES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "all is well": ({}, "passed", "retrieval 1 reaches 1"),
+    "a score failed": ({"answer": nan}, "unknown", "answer is undefined"),
+    "nothing retrieved, right": (
+        {"retrieval": 0.0, "retrieval_at_cut": 0.0},
+        "retrieval_failure_lucky",
+        "the answer is right by luck",
+    ),
+    "one of two retrieved, right": (
+        {"retrieval": 0.5, "retrieval_at_cut": 0.5},
+        "retrieval_failure_incomplete",
+        "with a part of the evidence the answer is right",
+    ),
+    "one of two retrieved, none reached the generator, right": (
+        {"retrieval": 0.5, "retrieval_at_cut": 0.0},
+        "retrieval_failure_lucky",
+        "by luck",
+    ),
+    "one of two retrieved, wrong": ({"retrieval": 0.5, "retrieval_at_cut": 0.5, "answer": 0.0}, "both_failed", "and"),
+    "nothing retrieved, wrong": ({"retrieval": 0.0, "retrieval_at_cut": 0.0, "answer": 0.0}, "both_failed", "and"),
+    "behind the cut": ({"retrieval_at_cut": 0.0}, "ranking_failure", "evidence is behind the cut"),
+    "far down, but it reached the generator": ({"ranking": 0.1}, "passed", "ranking 0.1 is below 0.5"),
+    "far down, reached the generator, wrong": (
+        {"ranking": 0.1, "answer": 0.0},
+        "generation_failure_wrong",
+        "ranking 0.1 is below 0.5, but the evidence reached the generator",
+    ),
+    "declines": ({"refusal": 1.0, "answer": 0.0}, "generation_failure_evasive", "the answer declines: refusal 1"),
+    "unfaithful": ({"faithfulness": 0.5}, "generation_failure_unfaithful", "all the same"),
+    "wrong": ({"answer": 0.0}, "generation_failure_wrong", "though faithfulness 1 reaches 1"),
+    "no retrieval, right": (
+        {"retrieval": nan, "retrieval_at_cut": nan, "ranking": nan, "faithfulness": nan, "retrieval_skipped": True},
+        "passed",
+        "retrieval was skipped; answer 1 reaches 0.5",
+    ),
+    "no retrieval, wrong": (
+        {"retrieval": 0.0, "answer": 0.0, "retrieval_skipped": True},
+        "routing_failure",
+        "retrieval was skipped, and answer 0 is below 0.5",
+    ),
+    "no retrieval, declines": (
+        {"retrieval": 0.0, "answer": 0.0, "refusal": 1.0, "retrieval_skipped": True},
+        "routing_failure",
+        "retrieval was skipped, and the answer declines",
+    ),
+    "no retrieval, nobody knows whether it is right": (
+        {"answer": nan, "retrieval_skipped": True},
+        "unknown",
+        "answer is undefined",
+    ),
+    "unanswerable, declines": ({"refusal": 1.0, "answerable": False}, "correct_refusal", "nothing answers"),
+    "unanswerable, says something": ({"answerable": False}, "generation_failure_invented", "does not decline"),
+    "unanswerable, no retrieval": (
+        {"refusal": 1.0, "answerable": False, "retrieval_skipped": True},
+        "correct_refusal",
+        "nothing answers",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CLASSES)
+def test_every_class(case: str) -> None:
+    scores, label, words = CLASSES[case]
+    found, reason = diagnose(**scores)
+    assert found == label
+    assert words in reason
+
+
+def test_every_class_is_in_the_table() -> None:
+    # The one that is missing has no answer score.
+    assert {label for _, label, _ in CLASSES.values()} == set(LABELS) - {"retrieval_failure"}
+    assert run(retrieval_scores=[0.5])["labels"] == ["retrieval_failure"]
+
+
+def test_without_a_cut_a_low_rank_is_a_ranking_failure() -> None:
+    """What reached the generator is not known: the fourth question of the article on Ragas."""
+    result = run(retrieval_scores=[1.0], ranking_scores=[0.333], answer_scores=[1.0])
+    assert result["labels"] == ["ranking_failure"]
+
+
+def test_routing_is_a_stage_where_retrieval_was_skipped() -> None:
+    rows = {"retrieval_scores": [1.0, 0.0, 0.0], "answer_scores": [1.0, 1.0, 0.0]}
+    result = run(**rows, retrieval_skipped=[False, True, True])
+    assert result["labels"] == ["passed", "passed", "routing_failure"]
+    assert [(row["stage"], row["failed"]) for row in result["stages"]][:2] == [("routing", 1), ("retrieval", 0)]
+    assert result["stages"][0]["share"] == 1 / 3
+    assert [row["stage"] for row in run(**rows)["stages"]] == ["retrieval", "ranking", "generation"]
+    untold = run(retrieval_scores=[0.0], retrieval_skipped=[True])
+    assert (untold["labels"], untold["statuses"]) == (["unknown"], ["not_run"])
+    assert "no answer score tells" in untold["reasons"][0]
+
+
+DECLINES = [
+    "I don't know.",
+    "I'm sorry, I don't know.",
+    "I am sorry, but I cannot answer that based on the documents.",
+    "The context does not mention the deadline.",
+    "The documents don't contain this information.",
+    "Unknown.",
+    "N/A",
+    "I do not have enough information to answer.",
+    "There is no information about this in the context.",
+    "It cannot be determined from the text.",
+    "This is not stated in the provided documents.",
+    "Das weiß ich nicht.",
+    "Dazu habe ich keine Informationen.",
+    "Je ne sais pas.",
+    "No lo sé.",
+    "Non lo so.",
+    "Não sei.",
+    "Dat weet ik niet.",
+    "わかりません。",
+    "文書には記載がありません。",
+    "我不知道。",
+    "잘 모르겠습니다.",
+]
+DOES_NOT_DECLINE = [
+    "Paris",
+    "I don't know, but I think it is Paris.",
+    "It does not contain nuts.",
+    "They do not know the cause.",
+    "The office is not available on Sundays.",
+    "No information is stored.",
+    "Employees cannot carry over leave.",
+    "No",
+    "None",
+    "It can't be found in stores.",
+    "We do not ship abroad.",
+    "わかりやすい文書です。",
+    "I don't know. " + "The handbook has a page on leave, which says who may take it and when. " * 4,
+]
+
+
+@pytest.mark.parametrize("answer", [*DECLINES, *DOES_NOT_DECLINE])
+def test_plain_refusals_are_seen_without_a_judge(answer: str) -> None:
+    rows: dict[str, Any] = {"retrieval_scores": [1.0], "predicted_answers": [answer]}
+    label = "generation_failure_evasive" if answer in DECLINES else "generation_failure_wrong"
+    result = run(answer_scores=[0.0], **rows)
+    assert result["labels"] == [label]
+    assert answer not in result["reasons"][0]
+    # What is right does not decline, and a judge knows better.
+    assert run(answer_scores=[1.0], **rows)["labels"] == ["passed"]
+    assert run(answer_scores=[0.0], refusal_scores=[0.0], **rows)["labels"] == ["generation_failure_wrong"]
+
+
+def scores_in(low: int, middle: int, right: int) -> list[float]:
+    return [0.0] * low + [0.3] * middle + [1.0] * right
+
+
+# Scores, thresholds, and what is said of them; None: nothing.
+SPREAD: dict[str, tuple[dict[str, list[float]], dict[str, float], str | None]] = {
+    "49 of 59": (
+        {"answer_scores": scores_in(5, 49, 5)},
+        {},
+        "49 of 59 answer scores lie between 0.05 and 0.5, 0 from 0.5 to 0.95: choose a threshold.",
+    ),
+    "on both sides": (
+        {"answer_scores": [0.4, 0.6] * 10},
+        {},
+        "10 of 20 answer scores lie between 0.05 and 0.5, 10 from 0.5 to 0.95",
+    ),
+    "verdicts": ({"answer_scores": scores_in(30, 0, 29)}, {}, None),
+    "few in the middle": ({"answer_scores": scores_in(30, 10, 19)}, {}, None),
+    "few questions": ({"answer_scores": scores_in(0, 4, 0)}, {}, None),
+    "a threshold that somebody chose": ({"answer_scores": scores_in(5, 49, 5)}, {"answer_threshold": 0.25}, None),
+    "a threshold at the end": ({"faithfulness_scores": scores_in(5, 49, 5)}, {}, None),
+    "ranking decides": (
+        {"ranking_scores": scores_in(5, 49, 5)},
+        {},
+        "49 of 59 ranking scores lie between 0.05 and 0.5",
+    ),
+    "ranking decides nothing": (
+        {"ranking_scores": scores_in(5, 49, 5), "retrieval_at_cut_scores": [1.0] * 59},
+        {},
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SPREAD)
+def test_a_threshold_through_the_middle_of_the_scores_is_told(case: str, caplog: pytest.LogCaptureFixture) -> None:
+    inputs, thresholds, expected = SPREAD[case]
+    total = len(next(iter(inputs.values())))
+    with caplog.at_level(logging.WARNING):
+        found = RAGFailureClassifier(**thresholds).run(retrieval_scores=[1.0] * total, **inputs)["warnings"]  # type: ignore[arg-type]
+    assert (expected is None) == (found == [])
+    assert expected is None or (expected in found[0] and found[0] in caplog.text)
+
+
 # The rules in their order: what breaks only this one, and the label. Retrieval's beside a right answer.
 RULES: list[tuple[dict[str, float], str]] = [
-    ({"retrieval": 0.0}, "retrieval_failure_lucky"),
-    ({"ranking": 0.0}, "ranking_failure"),
+    ({"retrieval": 0.0, "retrieval_at_cut": 0.0}, "retrieval_failure_lucky"),
     ({"retrieval_at_cut": 0.0}, "ranking_failure"),
     ({"refusal": 1.0}, "generation_failure_evasive"),
     ({"faithfulness": 0.0}, "generation_failure_unfaithful"),
@@ -127,7 +318,7 @@ def test_of_two_rules_the_earlier_one_decides(
     expected = first[1]
     if expected == "retrieval_failure_lucky" and "answer" in second[0]:
         expected = "both_failed"
-    assert diagnose(**first[0], **second[0])[0] == expected
+    assert diagnose(**{**first[0], **second[0]})[0] == expected
 
 
 @pytest.mark.parametrize("name", ["retrieval", "retrieval_at_cut", "ranking", "answer", "faithfulness", "refusal"])
@@ -195,15 +386,15 @@ def test_nothing_known_is_no_score(caplog: pytest.LogCaptureFixture) -> None:
     assert math.isnan(result["score"]) and all(math.isnan(row["share"]) for row in result["stages"])
 
 
-def test_every_label_and_its_count() -> None:
+def test_labels_and_their_counts() -> None:
     result = run(**SAMPLE)
     assert result["labels"] == SAMPLE_LABELS
     assert result["counts"] == {label: SAMPLE_LABELS.count(label) for label in LABELS}
     assert list(result["counts"]) == list(LABELS)
     assert result["statuses"] == [*["scored"] * 8, "not_run", "error", "not_run"]
     # Of the 8 with a diagnosis.
-    assert result["score"] == 1 / 8
-    assert [row["share"] for row in result["stages"]] == [2 / 8, 2 / 8, 3 / 8]
+    assert result["score"] == 2 / 8
+    assert [row["share"] for row in result["stages"]] == [2 / 8, 1 / 8, 3 / 8]
 
 
 def test_evidence_behind_the_cut_is_said_so() -> None:
@@ -223,8 +414,8 @@ def test_a_wrong_answer_that_is_faithful_is_said_so() -> None:
     ("score", "label", "words"),
     [
         (0.9999999999, "passed", "1 reaches 1"),  # as ragas writes 1
-        (0.99999, "retrieval_failure_lucky", "0.99999 is below 1"),
-        (2 / 3, "retrieval_failure_lucky", "0.667 is below 1"),
+        (0.99999, "retrieval_failure_incomplete", "0.99999 is below 1"),
+        (2 / 3, "retrieval_failure_incomplete", "0.667 is below 1"),
         (True, "passed", "1 reaches 1"),
         (np.float32(1), "passed", "1 reaches 1"),
     ],

@@ -147,12 +147,17 @@ VERDICTS: list[tuple[Any, Any, Any, Any, str]] = [
     (False, math.nan, "not_run", "Rome", "unknown"),
     (False, math.nan, "undefined", None, "unknown"),
     (False, None, None, "", "correct_refusal"),
-    (False, None, None, "I cannot say.", "unknown"),
+    (False, None, None, "I cannot say.", "correct_refusal"),
+    (False, 0.0, "scored", "I cannot say.", "generation_failure_invented"),  # the judge goes before the words
+    (False, math.nan, "error", "I cannot say.", "unknown"),
+    (False, None, None, "Rome", "unknown"),
     (False, None, None, None, "unknown"),
     (True, 1.0, "scored", "I cannot say.", "generation_failure_evasive"),
     (True, 0.0, "undefined", "", "generation_failure_evasive"),
     (True, None, None, "", "generation_failure_evasive"),
     (True, None, None, "Rome", "generation_failure_wrong"),
+    (True, None, None, "I cannot say.", "generation_failure_evasive"),
+    (True, 0.0, "scored", "I cannot say.", "generation_failure_wrong"),
     (None, 1.0, "scored", None, "generation_failure_evasive"),
 ]
 
@@ -189,12 +194,17 @@ def test_a_refusal_is_right_or_the_answer_is_invented(
 
 
 def test_the_new_sockets_must_fit() -> None:
-    sockets: dict[str, Any] = {"answerable": [True, False], "predicted_answers": ["a", "b"]}
+    sockets: dict[str, Any] = {
+        "answerable": [True, False],
+        "predicted_answers": ["a", "b"],
+        "retrieval_skipped": [True, False],
+    }
     for name, values in sockets.items():
         with pytest.raises(ValueError, match=f"retrieval_scores has 1, {name} has 2"):
             RAGFailureClassifier().run(retrieval_scores=[1.0], **{name: values})
-    with pytest.raises(TypeError, match=r"answerable\[0\] must be True, False or None"):
-        RAGFailureClassifier().run(retrieval_scores=[1.0], answerable=["no"])  # type: ignore[list-item]
+    for name in ("answerable", "retrieval_skipped"):
+        with pytest.raises(TypeError, match=rf"{name}\[0\] must be True, False or None"):
+            RAGFailureClassifier().run(retrieval_scores=[1.0], **{name: ["no"]})  # type: ignore[arg-type]
 
 
 @component

@@ -12,6 +12,8 @@ from haystack_eval_ext._batches import describe, rows_of
 from haystack_eval_ext._rows import answers, flags
 from haystack_eval_ext._scores import Status
 from haystack_eval_ext._text import blank
+from haystack_eval_ext.diagnosis._refusals import declines_by_words
+from haystack_eval_ext.diagnosis._rules import EMPTY, WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,38 +57,40 @@ def score_columns(scores: Mapping[str, Any], statuses: Mapping[str, Any]) -> dic
     return columns
 
 
-def answerable_rows(answerable: Any, total: int) -> list[bool]:
+def flag_rows(socket: str, value: Any, total: int, *, unset: bool) -> list[bool]:
     """
-    Tell which questions the corpus answers.
+    Read a socket of flags.
 
-    :param answerable: The value of the socket; None: not connected.
+    :param socket: Its name.
+    :param value: Its value; None: not connected.
     :param total: How many questions have scores.
-    :returns: False only for those that are said to have no answer.
+    :param unset: What holds where nothing is said.
+    :returns: A flag for each question.
     :raises ValueError: If there are more or fewer.
     :raises TypeError: If something else is in it.
     """
-    if answerable is None:
-        return [True] * total
-    found = flags("answerable", answerable)
-    _check_lengths({"retrieval_scores": total, "answerable": len(found)})
-    return [flag is not False for flag in found]
+    if value is None:
+        return [unset] * total
+    found = flags(socket, value)
+    _check_lengths({"retrieval_scores": total, socket: len(found)})
+    return [unset if flag is None else flag for flag in found]
 
 
-def empty_rows(predicted_answers: Any, total: int) -> list[bool]:
+def declining_rows(predicted_answers: Any, total: int) -> list[str | None]:
     """
-    Tell which answers are empty.
+    Tell which answers decline, as far as that can be told without a judge.
 
     :param predicted_answers: The value of the socket; None: not connected.
     :param total: How many questions have scores.
-    :returns: True for each answer that is known to be empty.
+    :returns: For each answer what shows that it declines; None: nothing.
     :raises ValueError: If there are more or fewer, or a message is no answer.
     :raises TypeError: If something else is in it.
     """
     if predicted_answers is None:
-        return [False] * total
+        return [None] * total
     found = answers("predicted_answers", predicted_answers)
     _check_lengths({"retrieval_scores": total, "predicted_answers": len(found)})
-    return [blank(answer) for answer in found]
+    return [EMPTY if blank(answer) else WORDS if declines_by_words(answer) else None for answer in found]
 
 
 def _list(socket: str, value: Any) -> list[Any]:

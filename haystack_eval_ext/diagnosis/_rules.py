@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 Label = Literal[
     "passed",
+    "routing_failure",
     "retrieval_failure_lucky",
+    "retrieval_failure_incomplete",
     "both_failed",
     "retrieval_failure",
     "ranking_failure",
@@ -25,7 +27,8 @@ Label = Literal[
 LABELS: tuple[Label, ...] = get_args(Label)
 #: By stage the labels that are counted as its failures: each question at the first stage that failed.
 STAGES: dict[str, tuple[Label, ...]] = {
-    "retrieval": ("retrieval_failure_lucky", "both_failed", "retrieval_failure"),
+    "routing": ("routing_failure",),
+    "retrieval": ("retrieval_failure_lucky", "retrieval_failure_incomplete", "both_failed", "retrieval_failure"),
     "ranking": ("ranking_failure",),
     "generation": (
         "generation_failure_evasive",
@@ -36,6 +39,8 @@ STAGES: dict[str, tuple[Label, ...]] = {
 }
 #: The labels of a question with which nothing went wrong.
 PASSED: tuple[Label, ...] = ("passed", "correct_refusal")
+#: What shows without a judge that an answer declines.
+EMPTY, WORDS = "the answer is empty", "the answer declines by its words"
 
 # Other programs' ratios end a little below 1: ragas divides by a sum that has 1e-10 added.
 _TOLERANCE = 1e-9
@@ -83,7 +88,8 @@ def diagnose(
     thresholds: Mapping[str, float],
     *,
     answerable: bool = True,
-    empty: bool = False,
+    skipped: bool = False,
+    declines: str | None = None,
 ) -> Diagnosis:
     """
     Name the first stage that failed.
@@ -91,41 +97,68 @@ def diagnose(
     :param entries: By name what was measured of the question: a number, or the status of a score that is none.
     :param thresholds: Lowest score that is good enough, by name; for "refusal", the lowest that declines.
     :param answerable: Whether the corpus answers the question. If not, to decline is right, and nothing else counts.
-    :param empty: Whether the answer is known to be empty, which declines whatever a judge says of it.
+    :param skipped: Whether the pipeline answered without retrieving anything.
+    :param declines: What shows without a judge that the answer declines: `EMPTY`, or `WORDS`, which counts only where
+        no refusal score says otherwise and the answer is not right; None: nothing.
     :returns: The label, and the numbers that led to it.
     """
     row = _Row({name: entry for name, entry in entries.items() if not isinstance(entry, str)}, thresholds)
     gaps = {name: entry for name, entry in entries.items() if isinstance(entry, str)}
-    evasive = empty or row.reaches("refusal")
-    declines = "the answer is empty" if empty else f"the answer declines: {row.say('refusal')}" if evasive else None
-    if empty:
+    if declines == EMPTY:
         gaps.pop("refusal", None)
+    elif "refusal" in entries or row.reaches("answer"):
+        declines = None
+    if declines is None and row.reaches("refusal"):
+        declines = f"the answer declines: {row.say('refusal')}"
     if not answerable:
         return _unanswerable(row, gaps.get("refusal"), declines)
-    if evasive and gaps.get("faithfulness") == "undefined":
+    if skipped:
+        return _without_retrieval(row, gaps, declines)
+    if declines is not None and gaps.get("faithfulness") == "undefined":
         # What declines claims nothing, so its faithfulness is undefined by definition, and no rule asks for it.
         del gaps["faithfulness"]
     if gaps:
-        found = ", ".join(f"{name} is {_GAPS[status]}" for name, status in gaps.items())
-        return Diagnosis(
-            "unknown", f"no diagnosis: {found}", next(status for status in _GAPS if status in gaps.values())
-        )
+        return _unknown(gaps)
     if row.below("retrieval"):
         return _without_evidence(row)
     all_the_same = f"; the answer is right all the same: {row.say('answer')}" if row.reaches("answer") else ""
-    if row.below("ranking"):
-        return Diagnosis("ranking_failure", row.say("ranking") + all_the_same)
     if row.below("retrieval_at_cut"):
         behind = f"evidence is behind the cut: {row.say('retrieval')}, {row.say('retrieval_at_cut')}"
         return Diagnosis("ranking_failure", behind + all_the_same)
+    if row.below("ranking"):
+        if "retrieval_at_cut" not in row.scores:
+            return Diagnosis("ranking_failure", row.say("ranking") + all_the_same)
+        # Evidence that reached the generator was not lost, in whatever order it stood there.
+        all_the_same += f"; {row.say('ranking')}, but the evidence reached the generator"
     if declines is not None:
         return Diagnosis("generation_failure_evasive", declines + all_the_same)
     if row.below("faithfulness"):
         return Diagnosis("generation_failure_unfaithful", row.say("faithfulness") + all_the_same)
     if row.below("answer"):
         faithful = f", though {row.say('faithfulness')}" if "faithfulness" in row.scores else ""
-        return Diagnosis("generation_failure_wrong", row.say("answer") + faithful)
+        return Diagnosis("generation_failure_wrong", row.say("answer") + faithful + all_the_same)
     return Diagnosis("passed", ", ".join(map(row.say, row.scores)))
+
+
+def _unknown(gaps: Mapping[str, str]) -> Diagnosis:
+    found = ", ".join(f"{name} is {_GAPS[status]}" for name, status in gaps.items())
+    return Diagnosis("unknown", f"no diagnosis: {found}", next(status for status in _GAPS if status in gaps.values()))
+
+
+def _without_retrieval(row: _Row, gaps: Mapping[str, str], declines: str | None) -> Diagnosis:
+    """The pipeline went around its retriever: whether that was right, the answer alone tells."""
+    lacking = {name: status for name, status in gaps.items() if name in ("answer", "refusal")}
+    if lacking:
+        return _unknown(lacking)
+    skipped = "retrieval was skipped"
+    if declines is not None:
+        return Diagnosis("routing_failure", f"{skipped}, and {declines}")
+    if "answer" not in row.scores:
+        untold = f"no diagnosis: {skipped}, and no answer score tells whether the answer is right"
+        return Diagnosis("unknown", untold, "not_run")
+    if row.below("answer"):
+        return Diagnosis("routing_failure", f"{skipped}, and {row.say('answer')}")
+    return Diagnosis("passed", f"{skipped}; {row.say('answer')}")
 
 
 def _unanswerable(row: _Row, gap: str | None, declines: str | None) -> Diagnosis:
@@ -145,6 +178,10 @@ def _without_evidence(row: _Row) -> Diagnosis:
     missed = row.say("retrieval")
     if "answer" not in row.scores:
         return Diagnosis("retrieval_failure", f"{missed}; no answer score tells whether the answer is right")
-    if row.reaches("answer"):
-        return Diagnosis("retrieval_failure_lucky", f"{missed}; the answer is right by luck: {row.say('answer')}")
-    return Diagnosis("both_failed", f"{missed}, and {row.say('answer')}")
+    if row.below("answer"):
+        return Diagnosis("both_failed", f"{missed}, and {row.say('answer')}")
+    reached = row.scores.get("retrieval_at_cut", row.scores["retrieval"])
+    if reached > _TOLERANCE:
+        part = f"{missed}; with a part of the evidence the answer is right: {row.say('answer')}"
+        return Diagnosis("retrieval_failure_incomplete", part)
+    return Diagnosis("retrieval_failure_lucky", f"{missed}; the answer is right by luck: {row.say('answer')}")

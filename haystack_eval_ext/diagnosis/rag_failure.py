@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from itertools import compress
 from typing import Any
 
-from haystack import component
+from haystack import component, logging
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
 from haystack_eval_ext._parameters import PlainParameters
 from haystack_eval_ext._rows import describe
-from haystack_eval_ext._scores import Gaps, mean_of_numbers, report_rows
+from haystack_eval_ext._scores import Gaps, in_a_run, mean_of_numbers, report_rows
 from haystack_eval_ext._serialization import parameters_to_dict
-from haystack_eval_ext.diagnosis._inputs import Entry, answerable_rows, empty_rows, score_columns
+from haystack_eval_ext.diagnosis._inputs import Entry, declining_rows, flag_rows, score_columns
 from haystack_eval_ext.diagnosis._rules import LABELS, PASSED, STAGES, Diagnosis, diagnose
+from haystack_eval_ext.diagnosis._spread import undecided
+
+logger = logging.getLogger(__name__)
 
 #: One answer per question.
 Answers = list[str] | list[ChatMessage] | list[GeneratedAnswer] | ChatMessage | str
@@ -42,9 +46,11 @@ class RAGFailureClassifier(PlainParameters):
     metric, faithfulness and refusal. The first of these that holds is the label of a question:
 
     - `unknown`: a score is undefined or failed;
-    - `retrieval_failure_lucky`, `both_failed`: evidence was not retrieved, and the answer is right, or not;
-      `retrieval_failure` where there are no answer scores;
-    - `ranking_failure`: evidence was retrieved, but too far down, or below the cut that reaches the generator;
+    - `routing_failure`: the pipeline answered without retrieval, and the answer is wrong or declines;
+    - `retrieval_failure_lucky`, `retrieval_failure_incomplete`: the evidence was not retrieved, nothing of it or a part
+      only, and the answer is right; `both_failed`: it is wrong; `retrieval_failure`: there are no answer scores;
+    - `ranking_failure`: the evidence was retrieved, but did not reach the generator; where no
+      `retrieval_at_cut_scores` tell what did, it stands too far down;
     - `generation_failure_evasive`: the answer declines, though the evidence was there;
     - `generation_failure_unfaithful`: it says what the documents do not say, right or not;
     - `generation_failure_wrong`: it is wrong;
@@ -52,7 +58,8 @@ class RAGFailureClassifier(PlainParameters):
 
     A question that the corpus does not answer (`answerable` is False) has two labels of its own, whatever the other
     scores say: `correct_refusal`, the answer declines, which passes; `generation_failure_invented`, it does not. It
-    takes `refusal_scores` to tell them apart; an empty answer declines without them.
+    takes `refusal_scores` to tell them apart. Without them `predicted_answers` show the plain cases: an empty answer
+    declines, and so does a short one with one of the usual phrases, such as "I don't know", unless it is right.
 
     Usage example:
     ```python
@@ -67,8 +74,9 @@ class RAGFailureClassifier(PlainParameters):
     ```
     """
 
-    # Since 2 unanswerable questions have classes of their own.
-    _rule_version = 2
+    # Since 2 unanswerable questions have classes of their own; since 3 evidence that reached the generator is no
+    # ranking failure, a part of it is no luck, and plain refusals are seen without a judge.
+    _rule_version = 3
 
     def __init__(
         self,
@@ -116,6 +124,7 @@ class RAGFailureClassifier(PlainParameters):
         stages=list[dict[str, Any]],
         reasons=list[str],
         errors=list[str | None],
+        warnings=list[str],
     )
     def run(
         self,
@@ -133,6 +142,7 @@ class RAGFailureClassifier(PlainParameters):
         refusal_statuses: list[str] | None = None,
         answerable: list[bool] | None = None,
         predicted_answers: Answers | None = None,
+        retrieval_skipped: list[bool] | None = None,
     ) -> dict[str, Any]:
         """
         Diagnose each question.
@@ -154,7 +164,8 @@ class RAGFailureClassifier(PlainParameters):
         :param faithfulness_statuses: Statuses of `faithfulness_scores`.
         :param refusal_statuses: Statuses of `refusal_scores`.
         :param answerable: Whether the corpus answers each question; None: it does.
-        :param predicted_answers: The answers, of which only one thing is looked at: an empty one declines.
+        :param predicted_answers: The answers, of which only one thing is looked at: whether they plainly decline.
+        :param retrieval_skipped: Whether the pipeline answered each question without retrieving; None: it did not.
         :returns: A dictionary with
             - `score`: the share of the questions that passed, of those with a diagnosis;
             - `individual_scores`: 1 for each question that passed or was rightly declined, 0 for one that failed, NaN
@@ -162,11 +173,13 @@ class RAGFailureClassifier(PlainParameters):
             - `statuses`: "scored" for each question with a diagnosis, else why there is none;
             - `labels`: what happened, for each question;
             - `counts`: how many questions have each label;
-            - `stages`: for each "stage" (retrieval, ranking, generation) how many questions "failed" there first, their
-              "share" of those with a diagnosis, and the "mean_score" of the input that "mean_of" names, over its
-              numbers, without the questions that nothing answers; NaN and None for a stage that no input measures;
+            - `stages`: for each "stage" (retrieval, ranking, generation, and routing if retrieval was skipped) how many
+              questions "failed" there first, their "share" of those with a diagnosis, and the "mean_score" of the input
+              that "mean_of" names, over its numbers, without the questions that nothing answers; NaN and None for a
+              stage that no input measures;
             - `reasons`: one line for each question: the scores and thresholds that decided;
-            - `errors`: the reason of each `unknown`, None for the others.
+            - `errors`: the reason of each `unknown`, None for the others;
+            - `warnings`: thresholds left at their default that cut through the middle of the scores.
         :raises ValueError: If there are no rows, the inputs differ in length, a score is out of range, a status is
             unknown or has no scores beside it.
         :raises TypeError: If something is not a list, a number or a text; the message names input and row.
@@ -190,9 +203,37 @@ class RAGFailureClassifier(PlainParameters):
         }
         columns = score_columns(scores, statuses)
         total = len(columns["retrieval"])
-        can_be = answerable_rows(answerable, total)
-        empty = empty_rows(predicted_answers, total)
-        thresholds = {
+        can_be = flag_rows("answerable", answerable, total, unset=True)
+        skipped = flag_rows("retrieval_skipped", retrieval_skipped, total, unset=False)
+        declining = declining_rows(predicted_answers, total)
+        thresholds = self._thresholds()
+        rows = [dict(zip(columns, entries, strict=True)) for entries in zip(*columns.values(), strict=True)]
+        diagnoses = [
+            diagnose(row, thresholds, answerable=can_be[number], skipped=skipped[number], declines=declining[number])
+            for number, row in enumerate(rows)
+        ]
+        labels: list[str] = [diagnosis.label for diagnosis in diagnoses]
+        _report_unknown(diagnoses)
+        passed = [math.nan if label == "unknown" else float(label in PASSED) for label in labels]
+        found = Counter(labels)
+        measured = {name: list(compress(column, can_be)) for name, column in columns.items()}
+        warnings = undecided(measured, self._unchosen(columns))
+        for told in warnings if not in_a_run() else ():
+            logger.warning("RAGFailureClassifier: {told}", told=told)
+        return {
+            "score": mean_of_numbers(passed),
+            "individual_scores": passed,
+            "statuses": [diagnosis.status for diagnosis in diagnoses],
+            "labels": labels,
+            "counts": {label: found[label] for label in LABELS},
+            "stages": _stages(found, measured, skipped=any(skipped)),
+            "reasons": [diagnosis.reason for diagnosis in diagnoses],
+            "errors": [diagnosis.reason if diagnosis.label == "unknown" else None for diagnosis in diagnoses],
+            "warnings": warnings,
+        }
+
+    def _thresholds(self) -> dict[str, float]:
+        return {
             "retrieval": self.retrieval_threshold,
             "retrieval_at_cut": self.retrieval_threshold,
             "ranking": self.ranking_threshold,
@@ -200,24 +241,13 @@ class RAGFailureClassifier(PlainParameters):
             "faithfulness": self.faithfulness_threshold,
             "refusal": self.refusal_threshold,
         }
-        rows = [dict(zip(columns, entries, strict=True)) for entries in zip(*columns.values(), strict=True)]
-        diagnoses = [
-            diagnose(row, thresholds, answerable=can_be[number], empty=empty[number]) for number, row in enumerate(rows)
-        ]
-        labels: list[str] = [diagnosis.label for diagnosis in diagnoses]
-        _report_unknown(diagnoses)
-        passed = [math.nan if label == "unknown" else float(label in PASSED) for label in labels]
-        found = Counter(labels)
-        measured = {name: list(compress(column, can_be)) for name, column in columns.items()}
+
+    def _unchosen(self, columns: Mapping[str, Any]) -> dict[str, float]:
+        """The thresholds that are left at their defaults, and that decide something."""
+        unused = {"ranking"} if "retrieval_at_cut" in columns else set()
+        defaults = RAGFailureClassifier()._thresholds()
         return {
-            "score": mean_of_numbers(passed),
-            "individual_scores": passed,
-            "statuses": [diagnosis.status for diagnosis in diagnoses],
-            "labels": labels,
-            "counts": {label: found[label] for label in LABELS},
-            "stages": _stages(found, measured),
-            "reasons": [diagnosis.reason for diagnosis in diagnoses],
-            "errors": [diagnosis.reason if diagnosis.label == "unknown" else None for diagnosis in diagnoses],
+            name: value for name, value in self._thresholds().items() if value == defaults[name] and name not in unused
         }
 
 
@@ -231,18 +261,20 @@ def _threshold(name: str, value: float) -> float:
     return value
 
 
-def _stages(found: Counter[str], columns: dict[str, list[Entry]]) -> list[dict[str, Any]]:
+def _stages(found: Counter[str], columns: dict[str, list[Entry]], *, skipped: bool) -> list[dict[str, Any]]:
     diagnosed = found.total() - found["unknown"]
     table = []
     for stage, labels in STAGES.items():
+        if stage == "routing" and not skipped:
+            continue
         failed = sum(found[label] for label in labels)
-        name = next((name for name in _MEAN_OF[stage] if name in columns), None)
+        name = next((name for name in _MEAN_OF.get(stage, ()) if name in columns), None)
         numbers = [entry for entry in columns[name] if not isinstance(entry, str)] if name else []
         table.append(
             {
                 "stage": stage,
                 "failed": failed,
-                "share": failed / diagnosed if name and diagnosed else math.nan,
+                "share": failed / diagnosed if (name or stage == "routing") and diagnosed else math.nan,
                 "mean_score": mean_of_numbers(numbers),
                 "mean_of": f"{name}_scores" if name else None,
             }
