@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from haystack import logging
 
 from haystack_eval_ext._parameters import check_choice, is_number
+from haystack_eval_ext._scores import note
 from haystack_eval_ext._text import count_words
 from haystack_eval_ext.retrieval import _passages, _spans
 from haystack_eval_ext.retrieval._keys import Keys, grade_getter, has_key, make_keys, read_fields
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from haystack_eval_ext.retrieval._keys import Key
     from haystack_eval_ext.retrieval._ranking import IntArray
-
-logger = logging.getLogger(__name__)
 
 Matching = Literal["exact", "overlap", "overlap_by_chunk", "span"]
 OVERLAPS = ("overlap", "overlap_by_chunk")
@@ -178,13 +176,9 @@ class Judging:
             ("retrieved_documents", matches.without_key, retrieved),
         ):
             if missing:
-                logger.warning(
-                    "{n} of {total} documents in {socket} do not have the field {field} (or it is empty there) and "
-                    "match nothing.",
-                    n=missing,
-                    total=sum(map(len, rows)),
-                    socket=socket,
-                    field=self.document_comparison_field,
+                note(
+                    f"{missing} of {sum(map(len, rows))} documents in {socket} do not have the field "
+                    f"{self.document_comparison_field} (or it is empty there) and match nothing."
                 )
 
 

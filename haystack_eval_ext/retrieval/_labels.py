@@ -9,10 +9,9 @@ from array import array
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from haystack import logging
 
 from haystack_eval_ext._rows import describe
-from haystack_eval_ext._scores import list_rows
+from haystack_eval_ext._scores import list_rows, note
 from haystack_eval_ext.retrieval._keys import has_key
 from haystack_eval_ext.retrieval._ranking import Labels
 
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
     from haystack_eval_ext.retrieval._keys import Key, Keys
     from haystack_eval_ext.retrieval._ranking import FloatArray
-
-logger = logging.getLogger(__name__)
 
 _LARGEST_GRADE = 1e100  # sums of grades stay finite
 _STEPS_PER_GRADE = 20  # people grade in halves, quarters, tenths or twentieths; similarities have no steps
@@ -129,32 +126,25 @@ class LabelReader:
         if self._surely_grades or self._grade_field is None:
             return
         if self._grade_field != "score" and self._grades and self._grades.count(None) == len(self._grades):
-            logger.warning(
-                "No label in ground_truth_documents has the field '{field}', so that all of them count alike. If that "
-                "is meant, set grade_field=None; else correct its name.",
-                field=self._grade_field,
+            note(
+                f"No label in ground_truth_documents has the field '{self._grade_field}', so that all of them count "
+                "alike. If that is meant, set grade_field=None; else correct its name."
             )
         broken = labels.grade[labels.grade != np.floor(labels.grade)] * _STEPS_PER_GRADE
         fractional = np.abs(broken - np.round(broken)) > 1e-6  # noqa: PLR2004 - rounding noise of 0.05 and its like
         if 2 * fractional.sum() > len(labels.grade):
-            logger.warning(
-                "{n} of {total} grades in '{field}' of ground_truth_documents are fractions such as a retriever "
-                "writes, not grades that people give. If these labels were copied from retrieved documents, set "
-                "grade_field=None so that all labels count alike.",
-                n=int(fractional.sum()),
-                total=len(labels.grade),
-                field=self._grade_field,
+            note(
+                f"{fractional.sum()} of {len(labels.grade)} grades in '{self._grade_field}' of ground_truth_documents "
+                "are fractions such as a retriever writes, not grades that people give. If these labels were copied "
+                "from retrieved documents, set grade_field=None so that all labels count alike."
             )
         positive = labels.grade > 0
         if not positive.all():
             rows = np.unique(labels.query[~positive])
-            logger.warning(
-                "{n} of {total} labels have a grade of 0 or below in '{field}' ({rows}) and count as judged not "
-                "relevant. If these are scores of a reranker and all labels are relevant, set grade_field=None.",
-                n=int((~positive).sum()),
-                total=len(labels.grade),
-                field=self._grade_field,
-                rows=list_rows(rows),
+            note(
+                f"{(~positive).sum()} of {len(labels.grade)} labels have a grade of 0 or below in "
+                f"'{self._grade_field}' ({list_rows(rows)}) and count as judged not relevant. If these are scores of a "
+                "reranker and all labels are relevant, set grade_field=None."
             )
 
     def _checked_grade(self, document: Any, row: int, position: int) -> float:

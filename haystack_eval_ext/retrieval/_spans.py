@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from haystack import logging
-
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext._scores import note
 from haystack_eval_ext.retrieval._keys import Keys, has_key
 from haystack_eval_ext.retrieval._passages import Pair, assemble
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from haystack_eval_ext.retrieval._keys import Key
     from haystack_eval_ext.retrieval._labels import LabelReader
     from haystack_eval_ext.retrieval._ranking import Matches
-
-logger = logging.getLogger(__name__)
 
 _SPAN_FIELDS = ("start", "end")
 _PARENT, _LEVEL = "__parent_id", "__level"
@@ -179,10 +176,9 @@ def spans(
         if not torn.isdisjoint(names):
             untrusted.setdefault(query, _CONTRADICTING)
     if unknown:
-        logger.warning(
-            "{n} covered passages could not be checked against the source text, since their labels have no content "
-            "of the length of the span. meta['split_idx_start'] can be wrong after cleaning.",
-            n=unknown,
+        note(
+            f"{unknown} covered passages could not be checked against the source text, since their labels have no "
+            "content of the length of the span. meta['split_idx_start'] can be wrong after cleaning."
         )
     found = assemble(reader.labels(truths), pairs, without_key, lengths=lengths)
     return found._replace(untrusted=untrusted)

@@ -150,7 +150,9 @@ def single_evaluator(measures: list[str], key_fields: list[str], relevance_thres
     return pipeline
 
 
-def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str] | None = None) -> Evaluation:
+def evaluate_pipeline(
+    pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str] | None = None, *, warn: bool = True
+) -> Evaluation:
     """
     Run every metric of a pipeline over the rows of a dataset.
 
@@ -171,6 +173,7 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
     :param pipeline: A pipeline whose free sockets take all rows at once.
     :param dataset: The rows.
     :param mapping: Columns by "component.socket", for sockets outside our vocabulary.
+    :param warn: Whether to log the warnings that the result has; False leaves them to the caller.
     :returns: The scores of all metrics. A row in which an output is None, since the RAG pipeline gave none, is
         "not_run" in the metrics that need it; where components are connected, in all of them.
     :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores. An error of
@@ -232,7 +235,7 @@ def evaluate_pipeline(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str
     }
     told = {name: counted[name] if name in ours else [] for name in reported}
     warnings = [*ignored, *batch_reports(outputs), *row_reports(reported, told, unreferenced, ids, policies)]
-    for message in warnings:
+    for message in warnings if warn else []:
         _logger.warning("%s", message)
     return Evaluation(
         ids=ids,

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -32,7 +31,7 @@ from haystack_eval_ext.runs.records import dataset_of_records, failed_ids, stage
 from haystack_eval_ext.runs.targets import Target, TargetError, as_target, load_target
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from haystack_eval_ext.runs._lines import FilePath
     from haystack_eval_ext.runs._usage import Prices
@@ -297,16 +296,14 @@ def _stages(
     for each in evaluations:
         for metric in [] if each is None else each.metrics:
             measured.get(metric.name.partition(".")[0], {})[metric.name] = None
-    # Each with whether it is still to be logged.
-    notes: dict[str, bool] = {}
+    notes: list[str] = []
     stages: dict[str, list[Evaluation | None]] = {}
     for stage in names if parts else []:
         stages[stage] = [
             _stage(stage, parts, each[stage], measured, notes) if stage in each and len(each[stage]) else None
             for each in found
         ]
-    _logged([note for note, silent in notes.items() if silent])
-    return stages, list(notes)
+    return stages, _logged(list(dict.fromkeys(notes)))
 
 
 def _logged(notes: list[str]) -> list[str]:
@@ -320,7 +317,7 @@ def _stage(
     parts: Mapping[str, Pipeline],
     rows: Dataset,
     measured: Mapping[str, Iterable[str]],
-    notes: dict[str, bool],
+    notes: list[str],
 ) -> Evaluation:
     """
     The retrieval scores of one stage.
@@ -330,34 +327,15 @@ def _stage(
     whole = Evaluation(rows.ids, [], [], {}, {}, {}, {})
     for name, part in parts.items():
         try:
-            with _warnings_of(stage):
-                found = evaluate_pipeline(part, rows)
+            found = evaluate_pipeline(part, rows, warn=False)
             metrics: list[MetricScores] = found.metrics
             errors = found.errors
-            notes |= {f"Stage {stage}: {told}": False for told in found.warnings}
+            notes += [f"Stage {stage}: {told}" for told in found.warnings]
         except EvaluationError as error:
-            notes[f"Stage {stage}: {name} was not run. {error}"] = True
+            notes.append(f"Stage {stage}: {name} was not run. {error}")
             metrics, errors = [no_scores(metric, len(rows)) for metric in measured[name]], {}
         whole = replace(whole, metrics=[*whole.metrics, *metrics], errors={**whole.errors, **errors})
     return whole
-
-
-@contextmanager
-def _warnings_of(stage: str) -> Iterator[None]:
-    """Let warnings say which stage they speak of."""
-    make = logging.getLogRecordFactory()
-
-    def named(*args: Any, **others: Any) -> logging.LogRecord:
-        record = make(*args, **others)
-        if record.levelno >= logging.WARNING:
-            record.msg, record.args = f"Stage {stage}: {record.getMessage()}", ()
-        return record
-
-    logging.setLogRecordFactory(named)
-    try:
-        yield
-    finally:
-        logging.setLogRecordFactory(make)
 
 
 def _retrieval_parts(evaluators: Pipeline) -> dict[str, Pipeline]:
