@@ -21,43 +21,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-#: HTTP status and code of the faults that answer so. The others, which answer with 200 or not at all, are malformed,
-#: counts, length, filtered, empty, no-json, hang, drop, and those of PROXY.
-ERRORS = {
-    "429": (429, "rate_limit_exceeded"),
-    "429-bare": (429, "rate_limit_exceeded"),
-    "quota": (429, "insufficient_quota"),
-    "400": (400, "invalid_request_error"),
-    "400-schema": (400, "invalid_request_error"),  # only where a response format is asked for
-    "401": (401, "invalid_api_key"),
-    "403": (403, "forbidden"),
-    "404": (404, "model_not_found"),
-    "500": (500, "server_error"),
-    "501": (501, "not_implemented"),
-    "503": (503, "overloaded"),
-}
-#: What proxies answer with 200.
-PROXY: dict[str, Any] = {
-    "no-choices": {"error": {"message": "upstream failed", "code": 502}},
-    "null-choices": {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": None},
-    "null-message": {"id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0, "message": None}]},
-    "parts": {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "m",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": [{"type": "text", "text": "{}"}]}}],
-    },
-    "number": {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "m",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": 5}}],
-    },
-    "page": "<html>a proxy's page</html>",
-    "no-utf8": b'{"id": "\xff\xfe", "choices": []}',
-}
+from openai_faults import ERRORS, PROXY, written
 
 
 @dataclass
@@ -73,7 +37,7 @@ class Settings:
     faults: dict[str, float] = field(default_factory=dict)
     most_faults: int = 4
     retry_after: str = "0.01"
-    #: Share of the user messages that always meet a fault, and which.
+    #: Share of the user messages that always meet a fault, and which: one of these kinds, between blanks.
     lost: float = 0.0
     lost_to: str = "500"
     #: Beyond these a request meets "429": requests in flight; requests a second, after a burst.
@@ -145,13 +109,16 @@ def filled(schema: dict[str, Any], definitions: dict[str, Any] | None = None) ->
     return {"integer": 1, "number": 1.0, "boolean": True, "null": None}.get(kind, "text")
 
 
+_JSON = "application/json"
+
+
 class Answer(NamedTuple):
     """An HTTP answer, and whether it says when to come back."""
 
     status: int
     value: Any
     slow_down: bool = False
-    kind: str = "application/json"
+    kind: str = _JSON
 
 
 def user_message(body: dict[str, Any]) -> str:
@@ -187,7 +154,7 @@ class _Server:
     def _fault(self, text: str, number: int) -> str | None:
         settings = self.settings
         if random.Random(f"{settings.seed}|lost|{text}").random() < settings.lost:
-            return settings.lost_to
+            return random.Random(f"{settings.seed}|which|{text}").choice(settings.lost_to.split())
         if self.faults_of[text] >= settings.most_faults:
             return None
         draw = random.Random(f"{settings.seed}|{number}|{text}").random()
@@ -249,14 +216,14 @@ class _Server:
         if fault == "drop":
             return None
         if fault in ERRORS:
-            status, code = ERRORS[fault]
-            message = f"Injected. You sent: {text[:1000]}"
-            error = {"error": {"message": message, "type": code, "code": code, "param": None}}
-            return Answer(status, error, slow_down=status in (429, 503) and fault != "429-bare")
+            refusal = ERRORS[fault]
+            slow_down = refusal.status in (429, 503) and fault != "429-bare"
+            value = refusal.answer(f"Injected. You sent: {text[:1000]}")
+            return Answer(refusal.status, value, slow_down, "text/html" if isinstance(value, str) else _JSON)
         if fault in PROXY:
-            return Answer(200, PROXY[fault], kind="text/html" if fault == "page" else "application/json")
-        if fault == "no-json":
-            return Answer(200, "<html>a proxy's page</html>")
+            return Answer(
+                204 if fault == "no-content" else 200, PROXY[fault], kind="text/html" if fault == "page" else _JSON
+            )
         if "input" in body:
             return Answer(200, self._embeddings(body, fault))
         return Answer(200, self._completion(body, fault, random.Random(f"{settings.seed}|how|{number}|{text}")))
@@ -274,22 +241,10 @@ class _Server:
         }
 
     def _completion(self, body: dict[str, Any], fault: str | None, rng: random.Random) -> dict[str, Any]:
-        value = reply_to(body)
-        whole = json.dumps(value, ensure_ascii=False)
-        content: str | None = whole
-        reason = "stop"
-        if fault == "counts":
-            content = _wrong_counts(value, rng)
-        elif fault == "malformed":
-            content = "Sure! Here it is:\n" + whole[: len(whole) // 2]
-        elif fault == "length":
-            content, reason = whole[: len(whole) // 2], "length"
-        elif fault == "filtered":
-            content, reason = "", "content_filter"
-        elif fault == "null-content":
-            content = None
-        elif fault == "empty":
-            content = ""
+        content, reason, thoughts = written(fault, reply_to(body), rng)
+        message = {"role": "assistant", "content": content}
+        if thoughts is not None:
+            message["reasoning_content"] = thoughts
         completion = {
             "id": f"chatcmpl-{len(self.bodies)}",
             "object": "chat.completion",
@@ -298,14 +253,15 @@ class _Server:
             "choices": [
                 {
                     "index": 0,
-                    "message": {"role": "assistant", "content": content},
+                    "message": message,
                     "finish_reason": reason,
                     "logprobs": None,
                 }
             ],
         }
         if self.settings.usage:
-            completion["usage"] = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+            tokens = 10 if thoughts is None else 500
+            completion["usage"] = {"prompt_tokens": 100, "completion_tokens": tokens, "total_tokens": 100 + tokens}
         return completion
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -344,23 +300,6 @@ class _Server:
     async def start(self) -> tuple[asyncio.Server, str]:
         server = await asyncio.start_server(self.handle, "127.0.0.1", 0, limit=1 << 24, backlog=1024)
         return server, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-
-
-def _wrong_counts(value: Any, rng: random.Random) -> str:
-    """Some ids are missing, one is nobody's, or one comes twice with different verdicts."""
-    verdicts: dict[str, Any] = value.get("verdicts", {}) if isinstance(value, dict) else {}
-    if not verdicts:
-        return json.dumps({"unexpected": True})
-    names = list(verdicts)
-    kind = rng.choice(("missing", "extra", "twice"))
-    if kind == "missing":
-        kept = rng.sample(names, len(names) // 2)
-        return json.dumps({"verdicts": {name: verdicts[name] for name in kept} or {"s99": 1}})
-    if kind == "extra":
-        return json.dumps({"verdicts": {**verdicts, f"s{len(names) + 1}": 1}})
-    entries = [{"id": name, "verdict": verdicts[name]} for name in names]
-    twice = {"id": names[0], "verdict": 1 - verdicts[names[0]]}
-    return json.dumps({"verdicts": [*entries, twice]})
 
 
 class OpenAIServer:

@@ -274,7 +274,9 @@ def test_hostile_texts_stay_data_on_their_way_to_a_server(case: JudgedCase, capl
                 check_asked(received(server), harmless, hostile(name))
         server.change(lost=1.0, lost_to="404")
         failed = component.run(**row_with(case, "questions", hostile("command")))
-        assert failed["errors"] == ["HTTP 404 (NotFoundError); check the generator's model and address"]
+        (error,) = failed["errors"]
+        assert error.startswith("HTTP 404 (NotFoundError), code model_not_found; ")
+        assert MARK not in error
         assert not [record.name for record in caplog.records if MARK in record.getMessage()]
 
 

@@ -23,6 +23,7 @@ from judged_rows import QUICK
 GOOD = '{"verdicts": {"s1": 1, "s2": 0}}'
 BOTH = {"s1": 1, "s2": 0}
 CUT = "its JSON was cut off"
+THOUGHTS = "it held thoughts and no answer"
 NO_JSON = "it held no JSON object"
 NO_ID = "it had no verdict for any of the ids asked about"
 TWICE = "it named a key twice with different values"
@@ -60,15 +61,15 @@ REPLIES = [
     Reply("think block without its opening tag", f'Draft {{"s1": 0}} no.</think>{GOOD}', BOTH),
     Reply("two think blocks", f"<think>a</think><think>b</think>{GOOD}", BOTH),
     Reply("think block after the answer", f'{GOOD}<think>{{"s1": 0}}</think>', BOTH),
-    Reply("think block that is not closed", '<think>{"verdicts": {"s1": 1, "s2"', "it ended before the answer began"),
-    Reply("nothing but a thought", "<think>Well.</think>", NO_JSON),
+    Reply("think block that is not closed", '<think>{"verdicts": {"s1": 1, "s2"', THOUGHTS),
+    Reply("nothing but a thought", "<think>Well.</think>", THOUGHTS),
     Reply("tag inside a text", '{"verdicts": {"s1": 1, "s2": 0}, "why": "</think> is a tag"}', BOTH),
     Reply("tag inside a text in a fence", f'```json\n{GOOD[:-1]}, "why": "so</think>"}}\n```', BOTH),
     Reply("tag inside a text, trailing comma", f'{GOOD[:-1]}, "why": "a.</think> B",}}', BOTH),
     Reply("tag inside a text, single quotes", "{'verdicts': {'s1': 1, 's2': 0}, 'why': 'a.</think> B'}", BOTH),
     Reply("tag inside a text, byte order mark", f'\ufeff{GOOD[:-1]}, "why": "<think>"}}', BOTH),
     Reply("channels", f"{DRAFTED}<|end|><|start|>assistant<|channel|>final<|message|>{GOOD}<|return|>", BOTH),
-    Reply("channels without a final one", DRAFTED, "it was empty"),
+    Reply("channels without a final one", DRAFTED, THOUGHTS),
     Reply("trailing comma", '{"verdicts": {"s1": 1, "s2": 0,},}', BOTH),
     Reply("trailing comma in a text", '{"verdicts": {"s1": 1, "s2": 0}, "why": "a,}",}', BOTH),
     Reply("single quotes", "{'verdicts': {'s1': 1, 's2': 0}}", BOTH),
@@ -95,6 +96,23 @@ REPLIES = [
     Reply("id that nobody asked about", '{"verdicts": {"s1": 1, "s2": 0, "s3": 5}}', BOTH),
     Reply("same answer twice", f"{GOOD} I repeat: {GOOD}", BOTH),
     Reply("id twice with one verdict", '{"verdicts": {"s1": 1, "s1": 1, "s2": 0}}', BOTH),
+    Reply("wrapped", f'{{"answer": {GOOD}}}', BOTH),
+    Reply("wrapped beside a reason", f'{{"reasoning": "They say so.", "Result": {GOOD}}}', BOTH),
+    Reply("wrapped twice", f'{{"response": {{"answer": {GOOD}}}}}', BOTH),
+    Reply("in a list", f"[{GOOD}]", BOTH),
+    Reply("JSON in a text", json.dumps(GOOD), BOTH),
+    Reply("JSON in a text under its name", json.dumps({"verdicts": '{"s1": 1, "s2": 0}'}), BOTH),
+    Reply("JSON in a text, wrapped", json.dumps({"output": GOOD}), BOTH),
+    Reply("name in another case", '{"Verdicts": {"s1": 1, "s2": 0}}', BOTH),
+    Reply("keys of a list in another case", '[{"ID": "s1", "Verdict": 1}, {"Id": "s2", "VERDICT": 0}]', BOTH),
+    Reply("verdicts in Japanese", '{"verdicts": {"s1": "はい", "s2": "いいえ。"}}', BOTH),
+    Reply("named verdicts", '{"verdicts": {"s1": "Verdict: 1", "s2": "score = no"}}', BOTH),
+    Reply("wrapped under a name that means something", f'{{"wrong": {GOOD}}}', NO_ID),
+    Reply("wrapped and not", f'{GOOD[:-1]}, "answer": {{"verdicts": {{"s1": 0, "s2": 0}}}}}}', CONTRADICTS),
+    Reply("wrapped and not, alike", f'{GOOD[:-1]}, "answer": {GOOD}}}', BOTH),
+    Reply("name in two cases", f'{GOOD[:-1]}, "Verdicts": {{"s1": 0, "s2": 0}}}}', TWICE),
+    Reply("a verdict in words for two", "Verdict: 1", NO_ID),
+    Reply("named twice", '{"verdicts": {"s1": 1, "s2": "Verdict: 1, Verdict: 0"}}', {"s1": 1}),
     Reply("missing", '{"verdicts": {"s1": 1}}', {"s1": 1}),
     Reply("one of them unknown", '{"verdicts": {"s1": 1, "s2": "maybe"}}', {"s1": 1}),
     Reply("one of them hedged", '{"verdicts": {"s1": 1, "s2": "yes - mostly"}}', {"s1": 1}),
@@ -140,7 +158,7 @@ REPLIES = [
     Reply("long", "x" * 150_000 + GOOD, BOTH),
     Reply("many brackets", "[" * 150_000, CUT),
     Reply("many braces of prose", "{x " * 50_000, NO_JSON),
-    Reply("many thoughts", "<think>" * 20_000, "it ended before the answer began"),
+    Reply("many thoughts", "<think>" * 20_000, THOUGHTS),
     Reply("many quotes", '{"' * 40_000, CUT),
 ]
 

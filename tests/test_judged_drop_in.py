@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -249,17 +248,3 @@ def test_a_subclass_with_parameters_of_its_own_comes_back_from_its_dictionary() 
     assert list(data["init_parameters"]) == ["chat_generator"]
     loaded = PolitenessEvaluator.from_dict(data)
     assert loaded.run(predicted_answers=["a"], contexts=[["c"]])["results"] == [{"score": 1}]
-
-
-def test_without_a_score_output_there_is_no_score() -> None:
-    result = llm("ours", '{"score": 1}', "no reply", on_undefined="zero")
-    assert math.isnan(result["score"])
-    assert all(map(math.isnan, result["individual_scores"]))
-    assert result["statuses"] == ["undefined", "error"]
-    assert result["errors"][0] == "no score_output is named"
-
-
-def test_without_a_score_output_nothing_is_raised_or_warned_of(caplog: pytest.LogCaptureFixture) -> None:
-    result = llm("ours", '{"score": 1}', on_undefined="raise")
-    assert result["results"] == [{"score": 1}]
-    assert "undefined" not in caplog.text

@@ -14,7 +14,9 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer, ToolCall
 
 from haystack_eval_ext import LLMEvaluator, UndefinedScore
-from judged_replies import QUICK, RowReplies, Ruled, llm
+from haystack_eval_ext.runs.dataset import Dataset
+from haystack_eval_ext.runs.evaluation import EvaluationError, evaluate_pipeline
+from judged_replies import ONE_INPUT, QUICK, RowReplies, Ruled, llm, marker
 
 UNREADABLE = "unreadable"
 
@@ -387,3 +389,77 @@ def test_plans_are_exact(votes: int) -> None:
     assert (plan.rows, plan.calls, plan.exact) == (3, 3 * votes, True)
     assert generator.asked == []
     assert evaluator.run(a=["x", "y", ""])["usage"]["calls"] == plan.calls
+
+
+@pytest.mark.parametrize(
+    ("values", "scores", "more"),
+    [
+        ([1, 0.25, True, False, "0.5"], [1.0, 0.25, 1.0, 0.0, 0.5], {}),
+        # On another scale, or no number: no score, and not the lowest.
+        ([1, 5, "good", None, -1], [1.0, None, None, None, None], {}),
+        ([3, 5], [0.5, 1.0], {"output_values": {"score": {"minimum": 1, "maximum": 5}}}),
+        ([1, 2], [0.5, 1.0], {"output_values": {"score": [0, 1, 2]}}),
+        ([1, 0], [1.0, 0.0], {"examples": [{"inputs": {"answers": "a"}, "outputs": {"score": 0.5}}]}),
+    ],
+)
+def test_an_output_called_score_is_the_score(
+    values: list[Any], scores: list[float | None], more: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    """As Haystack's documentation writes it, without a further parameter."""
+    result = llm("ours", *(json.dumps({"score": value}) for value in values), **more)
+    known = [score for score in scores if score is not None]
+    assert [None if math.isnan(score) else score for score in result["individual_scores"]] == scores
+    assert result["score"] == pytest.approx(sum(known) / len(known))
+    assert result["statuses"] == ["undefined" if score is None else "scored" for score in scores]
+    assert [entry["score"] for entry in result["results"]] == values
+    assert ("say in output_values what it may be" in caplog.text) == (None in scores)
+
+
+def test_votes_on_an_output_called_score_are_averaged() -> None:
+    votes = ('{"score": 1}', '{"score": 0.5}', '{"score": 0}', '{"score": 0}')
+    result = llm("ours", votes, policy={**QUICK, "votes": 4, "max_concurrency": 1})
+    assert result["individual_scores"] == [0.375]
+
+
+NO_SCORE: dict[str, dict[str, Any]] = {
+    "another name": {"outputs": ["verdict"]},
+    "words": {"output_values": {"score": ["good", "bad"]}},
+    "text": {"output_values": {"score": "text"}},
+    "number without bounds": {"output_values": {"score": "number"}},
+    "an example on another scale": {"examples": [{"inputs": {"answers": "a"}, "outputs": {"score": 4}}]},
+}
+
+
+@pytest.mark.parametrize("parameters", NO_SCORE.values(), ids=NO_SCORE)
+@pytest.mark.parametrize("on_undefined", ["zero", "nan", "raise"])
+def test_what_can_never_score_gives_results_and_says_so_first(
+    parameters: dict[str, Any], on_undefined: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    name = parameters.get("outputs", ["score"])[0]
+    kind = parameters.get("output_values", {}).get("score")
+    value = kind[0] if isinstance(kind, list) else "a text" if kind == "text" else 4
+    result = llm("ours", json.dumps({name: value}), "no reply", on_undefined=on_undefined, **parameters)
+    assert caplog.text.count("gives results and no score: name the output") == 1
+    assert math.isnan(result["score"])
+    assert all(map(math.isnan, result["individual_scores"]))
+    assert result["statuses"] == ["undefined", "error"]
+    assert result["errors"][0] == "no score_output is named"
+    assert result["results"] == [{name: value}, None]
+    assert "undefined" not in caplog.text
+
+
+@pytest.mark.parametrize("parameters", NO_SCORE.values(), ids=NO_SCORE)
+def test_a_run_refuses_what_can_never_score_before_a_judge_is_paid(parameters: dict[str, Any]) -> None:
+    judge = RowReplies(['{"score": 1}'])
+    one_input = {**ONE_INPUT, "inputs": [("predicted_answers", list[str])]}
+    examples = [{**one, "inputs": {"predicted_answers": "a"}} for one in parameters.get("examples", [])]
+    given = {**one_input, **parameters, "examples": examples, "chat_generator": judge, "progress_bar": False}
+    pipeline = Pipeline()
+    pipeline.add_component("llm", LLMEvaluator(**given))
+    data = Dataset("data.jsonl", [{"id": "1", "question": "q", "answer": marker(0)}])
+    with pytest.raises(EvaluationError, match="llm can never have a score: no output is named"):
+        evaluate_pipeline(pipeline, data)
+    assert judge.asked == []
+    scored = Pipeline()
+    scored.add_component("llm", LLMEvaluator(**one_input, chat_generator=judge, progress_bar=False))
+    assert [metric.score for metric in evaluate_pipeline(scored, data).metrics] == [1.0]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from haystack_eval_ext.judged._failures import JudgeError, TruncatedReplyError
-from haystack_eval_ext.judged._forms import YES_NO, Choice, Form, verdicts_form
+from haystack_eval_ext.judged._forms import SUPPORT, YES_NO, Choice, Form, verdicts_form
 from haystack_eval_ext.judged._prompts import Prompt
 
 _T = TypeVar("_T")
@@ -115,9 +115,11 @@ class Ask(ABC):
         """
 
         def form_of(part: Mapping[str, Any]) -> Form[dict[str, Choice]]:
+            words = SUPPORT if key == "statements" else None
             if translate is None:
-                return verdicts_form(list(part), choices)
-            return verdicts_form(list(part), choices, lambda value: translate(value, part, len(part) == len(items)))
+                return verdicts_form(list(part), choices, words=words)
+            whole = len(part) == len(items)
+            return verdicts_form(list(part), choices, lambda value: translate(value, part, whole), words)
 
         votes = await self.together(
             *(self.cover(prompt, data, key, items, form_of, vote) for vote in range(self._votes))

@@ -67,6 +67,8 @@ class JudgedEvaluator(Lifecycle, Serialized):
     budget: Budget | None = None
     #: Whether rows have a score at all. If not, it is NaN, and ``on_undefined`` has nothing to decide.
     _has_score: bool = True
+    #: Why no row can ever have a score, for a run, which needs one; None if rows can.
+    never_scores: str | None = None
 
     def __init__(
         self,
@@ -224,6 +226,11 @@ class JudgedEvaluator(Lifecycle, Serialized):
         """Whether the judge is shown references: a row without one has nothing to be judged by."""
         name = "ground_truth_answers"
         return name in self._inputs and self._sockets.get(name) is SOCKETS[name]
+
+    @property
+    def _policy_of_gaps(self) -> OnUndefined:
+        """What a row without a score counts as."""
+        return self.on_undefined
 
     @property
     def _rule_version(self) -> int:

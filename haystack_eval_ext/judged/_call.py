@@ -16,9 +16,9 @@ from haystack_eval_ext.judged._failures import (
     JudgeError,
     PassingError,
     ReplyError,
+    ThoughtsOnlyError,
     classify,
     mistake,
-    refuses_response_format,
 )
 from haystack_eval_ext.judged._generator import early_end, explain, reply_message, reply_text
 from haystack_eval_ext.judged._limits import call_within
@@ -37,6 +37,9 @@ _JITTER = 0.1
 _MOST_DOUBLINGS = 60
 # How often a request meets what may be a proxy's page, or a mistake in the generator.
 _MOST_ODD_ANSWERS = 3
+_THOUGHTS_ALONE = (
+    "the judge gave thoughts and no answer, twice; raise the generator's max_tokens, or switch the model's thinking off"
+)
 
 
 class Call:
@@ -64,6 +67,8 @@ class Call:
         self._odd = 0
         # The last reply, if nothing in it began a JSON value.
         self._prose: str | None = None
+        # Whether the last reply held thoughts alone.
+        self._thought = False
         self._first: PassingError | ReplyError | None = None
         #: Attempts made.
         self.sent = 0
@@ -118,7 +123,7 @@ class Call:
     async def _ask(self) -> tuple[Any, dict[str, Any]]:
         judge, row = self._judge, self._row
         limit = judge.limit
-        reserved = judge.reserve(self._request)
+        reserved = judge.reserve(self._request, first=self.sent == 0)
         row.usage.calls += 1
         row.usage.retries += self.sent > 0
         self.sent += 1
@@ -144,7 +149,7 @@ class Call:
             reading = read_reply(text, self._request.form.read)
         except ReplyError as fault:
             self._note(fault)
-            raise self._declined(explain(fault, meta, text), text) from None
+            raise self._declined(explain(fault, message), text) from None
         if judge.cache is not None and text is not None:
             judge.cache.put(self._request.key, CachedReply(text, own))
         return reading, own
@@ -162,6 +167,7 @@ class Call:
             output = early_end(error)
             if output is None:
                 self._explain_failure(error, level, limit)
+        judge.stop.served()
         if judge.format is None:
             judge.format = level
         return output
@@ -169,21 +175,19 @@ class Call:
     def _explain_failure(self, error: Exception, level: int, limit: Limit) -> NoReturn:
         judge = self._judge
         failure = classify(error, served_before=limit.served > 0)
-        if refuses_response_format(error):
-            self._ask_more_simply(level, counts=failure.kind == "passing")
+        if failure.may_be_the_format:
+            self._ask_more_simply(level, counts=failure.passing)
         self._tries += 1
         self._odd += failure.odd
         if self._odd == _MOST_ODD_ANSWERS:
             raise JudgeError(mistake(failure.reason)) from error
-        if failure.kind == "passing":
+        if failure.passing:
             if not (failure.limited and self._others_were_served(limit)):
                 self._counted += 1
             # Told to slow down: the slot stays taken during the wait, so that no other call fills it at once.
             self._goes_on = failure.limited
             raise PassingError(failure.reason, retry_after=failure.retry_after) from error
-        if failure.kind == "stop":
-            judge.stopped = f"{failure.reason}: no further call was made. Check the key and the account"
-            raise JudgeError(judge.stopped) from error
+        judge.stop.met(failure, self._request.estimated_tokens(), limit.most)
         raise JudgeError(failure.reason) from error
 
     def _ask_more_simply(self, level: int, *, counts: bool) -> None:
@@ -236,7 +240,11 @@ class Call:
         self._counted += 1
 
     def _declined(self, fault: JudgeError, text: str | None) -> JudgeError:
-        """A refusal says the same again. No text at all is none: it is asked again, like an empty one."""
+        """A refusal says the same again, and so does a judge that thinks for longer than it may write."""
+        thought, self._thought = self._thought, isinstance(fault, ThoughtsOnlyError)
+        if thought and self._thought:
+            return JudgeError(_THOUGHTS_ALONE, text)
+        # No text at all is no refusal.
         if not isinstance(fault, ReplyError) or text is None or not text.strip() or "{" in text or "[" in text:
             self._prose = None
             return fault

@@ -5,17 +5,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from haystack_eval_ext._calls import causes, http_status, name_of
+from haystack_eval_ext._calls import causes, name_of
+from haystack_eval_ext.judged._causes import cause_of, may_be_the_format
+from haystack_eval_ext.judged._said import Said, hidden_cause, in_words, odd_answer, said_by
 
 _TOO_MANY_REQUESTS = 429
-_FORBIDDEN = 403
-_NO_ACCESS = frozenset((401, 402))
 _PASSING = frozenset((408, 409, 425, _TOO_MANY_REQUESTS))
 _SERVER_ERRORS = range(500, 600)
 # Mistakes in the generator or its parameters: the next call would end the same way.
@@ -23,18 +22,8 @@ _MISTAKES = (TypeError, ValueError, AttributeError, LookupError, NotImplementedE
 _NETWORK = ("Connect", "Timeout", "ReadError", "WriteError", "ProtocolError", "NetworkError", "PoolTimeout")
 # The module that calls generators.
 _CALLER = "haystack_eval_ext.judged._generator"
-# A proxy's page or an empty completion reaches a client as one of these: so does a mistake.
+# What nobody knows the cause of: an answer that a client could not make sense of reaches it so, but so does a mistake.
 _ODD_ANSWERS = (TypeError, AttributeError)
-# A body that is no JSON or no UTF-8 is a broken answer of a proxy, though Python counts these as ValueErrors.
-_BROKEN_BODIES = (json.JSONDecodeError, UnicodeDecodeError)
-# What to do about a failure that no other attempt mends.
-_ADVICE: dict[int | str, str] = {
-    400: "perhaps the request is too long for the model, or the server takes none of its parameters",
-    404: "check the generator's model and address",
-    413: "the request is too long for the service",
-    422: "perhaps the server does not take one of the generator's parameters",
-    "mistake": "call chat_generator.run alone to see the error",
-}
 
 
 class JudgeError(Exception):
@@ -72,6 +61,14 @@ class ReplyError(JudgeError):
     """A reply that cannot be used. Its reason completes "Your last reply could not be used: ..."."""
 
 
+class ThoughtsOnlyError(ReplyError):
+    """A reply that ended before an answer began, as those of models do that think for longer than they may write."""
+
+    def __init__(self) -> None:
+        """Create the error."""
+        super().__init__("it held thoughts and no answer")
+
+
 class TruncatedReplyError(JudgeError):
     """A reply cut off at the token limit, which the same request would meet again."""
 
@@ -85,18 +82,22 @@ class Failure:
     """
     What an exception of a generator means.
 
-    :param kind: "passing" is worth another try, "final" is not, "stop" ends the run, since no call can succeed.
-    :param reason: Its class and HTTP status, in words.
+    :param passing: Whether another attempt may succeed.
+    :param reason: Its class, HTTP status and what the service said, in words; for good also what to do.
     :param retry_after: Seconds that the service asked to wait, if it did.
     :param limited: Whether the service only asked to slow down.
     :param odd: Whether it may as well be a mistake, which a few attempts more will show.
+    :param shared: Which other requests will meet the same.
+    :param may_be_the_format: Whether the service may take the same request in another format.
     """
 
-    kind: Literal["passing", "final", "stop"]
+    passing: bool
     reason: str
     retry_after: float | None = None
     limited: bool = False
     odd: bool = False
+    shared: Literal["none", "longer", "most", "all"] = "none"
+    may_be_the_format: bool = False
 
 
 def classify(error: BaseException, *, served_before: bool) -> Failure:
@@ -104,32 +105,50 @@ def classify(error: BaseException, *, served_before: bool) -> Failure:
     Tell what an exception of a generator means, by duck typing: any provider's client may have raised it.
 
     A TypeError or AttributeError is a mistake if it was raised by the call itself, which a signature refuses. From
-    inside the generator it may be the work of a proxy, whose answer had no choices or was a page.
+    inside the generator it may come of a strange answer of a proxy.
 
     :param error: The exception.
-    :param served_before: Whether the service answered a call of this run. If so, "forbidden" concerns the one text, as
-        a moderation filter's 403 does, and not the account.
+    :param served_before: Whether the service answered a call with this account before.
     :returns: The failure.
     """
+    said = said_by(error)
+    odd = odd_answer(error) if said.status is None else None
+    if odd is not None:
+        return _of_service(f"{odd.what} ({name_of(error)})", odd.said, error, served_before=served_before)
+    reason = in_words(error, said)
+    hidden = hidden_cause(error)
+    if hidden is not None:
+        names, last = hidden
+        of_last = classify(last, served_before=served_before).reason
+        return Failure(True, f"{reason}: {', '.join(names)} failed, the last one with {of_last}")
+    # Some say what is wrong in a code alone.
+    if said.status is not None or cause_of(said, served_before=served_before) is not None:
+        return _of_service(reason, said, error, served_before=served_before)
+    return _without_status(reason, error)
+
+
+def _of_service(reason: str, said: Said, error: BaseException, *, served_before: bool) -> Failure:
+    """What a service refused, or failed to do."""
+    cause = cause_of(said, served_before=served_before)
+    in_other_format = may_be_the_format(said)
+    if cause is not None:
+        return Failure(False, f"{reason}; {cause.repair}", shared=cause.shared, may_be_the_format=in_other_format)
+    passing = said.status is None or said.status in _PASSING or said.status in _SERVER_ERRORS
+    retry_after = next((wait for one in causes(error) if (wait := _retry_after(one)) is not None), None)
+    limited = said.status == _TOO_MANY_REQUESTS
+    return Failure(passing, reason, retry_after if passing else None, limited, may_be_the_format=in_other_format)
+
+
+def _without_status(reason: str, error: BaseException) -> Failure:
+    """What came of the network, of a mistake, or of something unknown."""
     chain = list(causes(error))
-    status = http_status(error)
-    reason = name_of(error) if status is None else f"HTTP {status} ({name_of(error)})"
-    if status is None:
-        network = any(isinstance(one, OSError | asyncio.TimeoutError | EOFError) for one in chain) or any(
-            part in type(one).__name__ for one in chain for part in _NETWORK
-        )
-        broken = isinstance(error, _BROKEN_BODIES)
-        final = isinstance(error, _MISTAKES) and not broken and not network
-        odd = isinstance(error, _ODD_ANSWERS) and _was_inside(error)
-        if final and not odd:
-            return Failure("final", mistake(reason))
-        return Failure("passing", reason, odd=odd)
-    if status in _NO_ACCESS or (status == _FORBIDDEN and not served_before) or _quota_is_used_up(chain):
-        return Failure("stop", reason)
-    if status in _PASSING or status in _SERVER_ERRORS:
-        retry_after = next((wait for one in chain if (wait := _retry_after(one)) is not None), None)
-        return Failure("passing", reason, retry_after, limited=status == _TOO_MANY_REQUESTS)
-    return Failure("final", f"{reason}; {_ADVICE[status]}" if status in _ADVICE else reason)
+    network = any(isinstance(one, OSError | asyncio.TimeoutError | EOFError) for one in chain) or any(
+        part in type(one).__name__ for one in chain for part in _NETWORK
+    )
+    odd = isinstance(error, _ODD_ANSWERS) and _was_inside(error)
+    if isinstance(error, _MISTAKES) and not network and not odd:
+        return Failure(False, mistake(reason))
+    return Failure(True, reason, odd=odd)
 
 
 def mistake(reason: str) -> str:
@@ -139,17 +158,7 @@ def mistake(reason: str) -> str:
     :param reason: Its class.
     :returns: The reason, and what to do.
     """
-    return f"{reason}; {_ADVICE['mistake']}"
-
-
-def refuses_response_format(error: BaseException) -> bool:
-    """
-    Whether a server may have refused the way in which the form of the reply was asked for.
-
-    :param error: The exception.
-    :returns: True for the HTTP statuses 400, 415, 422 and 501, which say that a request is malformed or unknown.
-    """
-    return http_status(error) in (400, 415, 422, 501)
+    return f"{reason}; call chat_generator.run alone to see the error"
 
 
 def _was_inside(error: BaseException) -> bool:
@@ -184,10 +193,3 @@ def _number(value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return number if 0 <= number < float("inf") else None
-
-
-def _quota_is_used_up(chain: list[BaseException]) -> bool:
-    """OpenAI says "too many requests" also when there is no credit left."""
-    codes = [getattr(one, "code", None) for one in chain]
-    codes += [body.get("code") for one in chain if isinstance(body := getattr(one, "body", None), dict)]
-    return "insufficient_quota" in codes

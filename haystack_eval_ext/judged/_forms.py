@@ -20,13 +20,20 @@ Choice = int | str
 
 #: Yes is 1, no is 0.
 YES_NO: tuple[Choice, ...] = (1, 0)
-_WORDS_FOR_YES_NO: dict[str, int] = {"yes": 1, "true": 1, "1": 1, "1.0": 1, "no": 0, "false": 0, "0": 0, "0.0": 0}
+_WORDS_FOR_YES_NO: dict[str, int] = {
+    **dict.fromkeys(("yes", "true", "1", "1.0", "はい"), 1),
+    **dict.fromkeys(("no", "false", "0", "0.0", "いいえ"), 0),
+}
+#: What a judge may say of a statement in place of yes or no.
+SUPPORT: Mapping[str, Choice] = {"supported": 1, "not supported": 0, "unsupported": 0}
 #: What may stand around a word or an id.
-AROUND = " \t\r\n.!\"'`*"
+AROUND = " \t\r\n.!\"'`*。"
 _NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
 _ID = re.compile(r"([a-z]*)(\d+)")
-#: Under which names a verdict may stand in an object of its own.
-_VERDICT_NAMES = ("verdict", "score", "label", "value", "grade")
+#: Under which names a verdict may stand in an object or a text of its own.
+VERDICT_NAMES = ("verdict", "score", "label", "value", "grade")
+_NAMED_VERDICT = re.compile(rf"(?:{'|'.join(VERDICT_NAMES)})\s*[:=]\s*(.+)")
+_TWICE = "it named a key twice with different values"
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,9 @@ def read_choice(value: Any, choices: Sequence[Choice]) -> Choice:
     if isinstance(value, str) and value in choices:
         return value
     words = plain(value) if isinstance(value, str) else None
+    named = _NAMED_VERDICT.fullmatch(words or "")
+    if named is not None and words not in [plain(choice) for choice in choices if isinstance(choice, str)]:
+        words = plain(named[1])
     if set(choices) == {0, 1}:
         if words in _WORDS_FOR_YES_NO:
             return _WORDS_FOR_YES_NO[words]
@@ -83,6 +93,7 @@ def verdicts_form(
     ids: Sequence[str],
     choices: Sequence[Choice] = YES_NO,
     translate: Callable[[Any], Any] | None = None,
+    words: Mapping[str, Choice] | None = None,
 ) -> Form[dict[str, Choice]]:
     """
     The form of a verdict for each id.
@@ -93,16 +104,29 @@ def verdicts_form(
     :param choices: The possible verdicts.
     :param translate: Brings a reply of another form to this one, as a list of objects with "id" and "verdict"; raises
         ReplyError. Other replies it leaves as they are.
+    :param words: Further words for verdicts.
     :returns: The form; its reading has at least one id.
     """
     whole = all(isinstance(choice, int) for choice in choices)
     verdict = {"type": "integer" if whole else "string", "enum": list(choices)}
 
+    def read_one(given: Any) -> Choice:
+        bare = _bare(given)
+        known = words.get(plain(bare)) if words is not None and isinstance(bare, str) else None
+        return read_choice(bare, choices) if known is None else known
+
     def read(value: Any) -> dict[str, Choice]:
         if translate is not None:
             value = translate(value)
-        names = ("verdicts", "scores", "results")
-        return read_by_id(value, ids, names, lambda given: read_choice(_bare(given), choices))
+        if (
+            len(ids) == 1
+            and isinstance(value, dict)
+            and not any(isinstance(part, dict | list) for part in value.values())
+        ):
+            # There is nothing else that it could be about.
+            bare = _bare(value)
+            value = value if bare is None else {ids[0]: bare}
+        return read_by_id(value, ids, ("verdicts", "scores", "results"), read_one)
 
     return Form("verdicts", object_schema({"verdicts": object_schema(dict.fromkeys(ids, verdict))}), read)
 
@@ -157,6 +181,7 @@ def model_form(model: type[BaseModel], check: Callable[[Any], None] | None = Non
     """
 
     def read(value: Any) -> Any:
+        value = respelled(value, list(model.model_fields))
         try:
             instance = model.model_validate(value)
         except (ValidationError, RecursionError) as error:
@@ -170,12 +195,14 @@ def model_form(model: type[BaseModel], check: Callable[[Any], None] | None = Non
 
 def _entries(value: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
     if isinstance(value, dict):
+        value = respelled(value, names)
         inner = next((value[name] for name in names if name in value), value)
         if isinstance(inner, dict):
             return [(str(name), entry) for name, entry in inner.items()]
         value = inner
     if isinstance(value, list):
-        return [(str(entry["id"]), entry) for entry in value if isinstance(entry, dict) and "id" in entry]
+        entries = [respelled(entry, ("id",)) for entry in value if isinstance(entry, dict)]
+        return [(str(entry["id"]), entry) for entry in entries if "id" in entry]
     return []
 
 
@@ -183,8 +210,32 @@ def _bare(verdict: Any) -> Any:
     """A verdict that comes with a reason in an object of its own."""
     if not isinstance(verdict, dict):
         return verdict
-    named = [verdict[name] for name in _VERDICT_NAMES if name in verdict]
+    verdict = respelled(verdict, VERDICT_NAMES)
+    named = [verdict[name] for name in VERDICT_NAMES if name in verdict]
     return named[0] if len(named) == 1 else None
+
+
+def respelled(value: Any, names: Sequence[str]) -> Any:
+    """
+    Bring the keys of an object to the spelling that is looked for.
+
+    :param value: As JSON has it.
+    :param names: The keys that are looked for.
+    :returns: The object with each key that reads like one of them under that name; what is no object as it is.
+    :raises ReplyError: If one is named in two spellings, with different values.
+    """
+    if not isinstance(value, dict):
+        return value
+    places = {plain(name): name for name in names}
+    if len(places) < len(names):  # names that differ by their case alone
+        return value
+    found: dict[Any, Any] = {}
+    for given, entry in value.items():
+        name = places.get(plain(given)) or given
+        if name in found and found[name] != entry:
+            raise ReplyError(_TWICE)
+        found[name] = entry
+    return found
 
 
 def plain(text: str) -> str:

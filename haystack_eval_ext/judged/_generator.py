@@ -18,8 +18,10 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext._calls import contained, in_thread, release
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.judged._account import tokens_of
 from haystack_eval_ext.judged._cache import deciding
-from haystack_eval_ext.judged._failures import JudgeError, ReplyError, TruncatedReplyError
+from haystack_eval_ext.judged._causes import CAUSES
+from haystack_eval_ext.judged._failures import JudgeError, ReplyError, ThoughtsOnlyError, TruncatedReplyError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _CUT_OFF = frozenset(("length", "max_tokens", "max_output_tokens", "model_length"))
+# Under which names generators tell how a reply ended, and what the model thought.
+_ENDS = ("finish_reason", "stop_reason", "done_reason")
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+# Of a reply without text, if the generator leaves thoughts out.
+_MANY_TOKENS = 32
 _FILTERED = frozenset(("content_filter", "safety", "refusal", "blocklist", "prohibited_content"))
 #: Names the model of the judge that is taken when no generator is given.
 MODEL_VARIABLE = "HAYSTACK_EVAL_JUDGE_MODEL"
@@ -74,6 +81,7 @@ def check_generator(generator: Any) -> None:
 
     :param generator: The parameter of a component.
     :raises TypeError: If it cannot be run with messages.
+    :raises ValueError: If it asks for several replies in each call.
     """
     run = getattr(generator, "run", None)
     if not callable(run) or isinstance(generator, type) or not _takes(run, "messages"):
@@ -82,6 +90,16 @@ def check_generator(generator: Any) -> None:
             f"{describe(generator)}."
         )
         raise TypeError(msg)
+    inner = getattr(generator, "chat_generators", None)
+    for one in (generator, *(inner if isinstance(inner, list | tuple) else ())):
+        kwargs = getattr(one, "generation_kwargs", None)
+        number = kwargs.get("n") if isinstance(kwargs, dict) else None
+        if isinstance(number, int) and number > 1:
+            msg = (
+                f"chat_generator asks for n={number} replies in each call, of which one would be read and all be paid: "
+                f"leave n out of its generation_kwargs. For a majority of verdicts set policy.votes to {number}."
+            )
+            raise ValueError(msg)
 
 
 def default_generator() -> Any:
@@ -215,9 +233,10 @@ class Generator:
         await release(self._generator)
 
     async def _warm_up(self) -> None:
-        if self.is_async and hasattr(self._generator, "warm_up_async"):
+        is_sync = hasattr(self._generator, "warm_up")
+        if hasattr(self._generator, "warm_up_async") and (self.is_async or not is_sync):
             await contained(self._generator.warm_up_async())
-        elif hasattr(self._generator, "warm_up"):
+        elif is_sync:
             lock = threading.Lock()
             with suppress(TypeError):
                 lock = _WARMING_UP.setdefault(self._generator, lock)
@@ -318,22 +337,34 @@ def unprepared(error: Exception) -> ValueError:
     return ValueError(f"The chat generator could not be prepared: {error} Nothing was asked.")
 
 
-def explain(fault: ReplyError, meta: Mapping[str, Any], text: str | None) -> JudgeError:
+def explain(fault: ReplyError, message: ChatMessage) -> JudgeError:
     """
     Why a reply could not be read, in the light of how it ended.
 
     :param fault: What was wrong with it.
-    :param meta: What the generator said about it.
-    :param text: Its text.
+    :param message: The reply.
     :returns: The error to raise: one that another attempt may mend, or one that it would meet again.
     """
-    ended = str(meta.get("finish_reason") or "").lower()
-    if ended in _CUT_OFF:
+    text = message.text
+    meta = message.meta if isinstance(message.meta, dict) else {}
+    ended = {str(meta.get(name) or "").lower() for name in _ENDS}
+    if ended & _FILTERED:
+        return JudgeError(f"the service refused to reply (content filter); {CAUSES['filter'].repair}", text)
+    cut_off = bool(ended & _CUT_OFF)
+    if isinstance(fault, ThoughtsOnlyError) or (not (text or "").strip() and (cut_off or _thinks(message, meta))):
+        fault = ThoughtsOnlyError()
+    elif cut_off:
         return TruncatedReplyError("the reply was cut off at the token limit; raise the generator's max_tokens", text)
-    if ended in _FILTERED:
-        return JudgeError("the service refused to reply (content filter)", text)
     fault.reply = text
     return fault
+
+
+def _thinks(message: ChatMessage, meta: Mapping[str, Any]) -> bool:
+    """Whether a reply without text has thoughts, or cost more tokens than none."""
+    if getattr(message, "reasoning", None) or any(meta.get(name) for name in _THOUGHTS):
+        return True
+    tokens = tokens_of(meta)
+    return tokens is not None and tokens[1] >= _MANY_TOKENS and not message.tool_calls
 
 
 def _close_in_time(generator: Any) -> None:

@@ -19,6 +19,7 @@ from haystack_eval_ext.judged._generator import Generator
 from haystack_eval_ext.judged._limits import Limit, limit_of
 from haystack_eval_ext.judged._reply import read_reply
 from haystack_eval_ext.judged._request import Request, Task
+from haystack_eval_ext.judged._stopping import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,8 +69,8 @@ class Judge:
         self.cache: ReplyCache | None = None
         #: The limit of calls in flight.
         self.limit = Limit()
-        #: Why no call can succeed, once that is known.
-        self.stopped: str | None = None
+        #: Whether calls can still succeed.
+        self.stop = Stop()
         #: What the generator said when it was to be prepared.
         self.broken: Exception | None = None
 
@@ -202,17 +203,20 @@ class Judge:
             if self.cache is not None:
                 self.cache.release(request.key)
 
-    def reserve(self, request: Request) -> Reserved:
+    def reserve(self, request: Request, *, first: bool) -> Reserved:
         """
         Ask for a call.
 
         :param request: What is to be sent.
+        :param first: Whether it was not sent before.
         :returns: What the budget reserves for it.
         :raises JudgeError: If no call can succeed any more, or the budget is spent.
         """
-        if self.stopped is not None:
-            raise JudgeError(self.stopped)
-        return self.budget.reserve(request.estimated_tokens(), self.generator.model)
+        tokens = request.estimated_tokens()
+        why_not = self.stop.why_not(tokens, first=first)
+        if why_not is not None:
+            raise JudgeError(why_not)
+        return self.budget.reserve(tokens, self.generator.model)
 
     def _open_cache(self) -> ReplyCache | None:
         path = self.policy.cache_path
@@ -245,8 +249,9 @@ class Judge:
             self._ready = True
         except Exception as error:
             self.broken = error
-            self.stopped = f"the chat generator could not be prepared ({type(error).__name__})"
-            raise JudgeError(self.stopped) from error
+            reason = f"the chat generator could not be prepared ({type(error).__name__})"
+            self.stop.end(reason)
+            raise JudgeError(reason) from error
 
 
 class RowAsk(Ask):

@@ -146,8 +146,13 @@ class Limit:
         self.released += 1
         self._wake()
 
+    @property
+    def most(self) -> int:
+        """How many calls can be in flight."""
+        return min(self._asked, default=1)
+
     def _free(self) -> bool:
-        return self._in_flight < min(self._asked, default=1)
+        return self._in_flight < self.most
 
     def _wake(self) -> None:
         while self._waiting and self._free():

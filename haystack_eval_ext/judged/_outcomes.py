@@ -69,7 +69,7 @@ def outputs_of(evaluator: JudgedEvaluator, outcomes: list[Outcome], rows: list[d
     :raises FailedRowsError: If rows failed, and that is to be an error.
     """
     values = np.array([outcome.score for outcome in outcomes], dtype=np.float64)
-    policy = evaluator.on_undefined if evaluator._has_score else "nan"
+    policy = evaluator._policy_of_gaps if evaluator._has_score else "nan"
     gaps = Gaps.of(
         (row, outcome.status, outcome.error or evaluator._undefined_reason) for row, outcome in enumerate(outcomes)
     )

@@ -10,7 +10,7 @@ from typing import Any
 from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext._text import blank, normalize, sendable, words
 from haystack_eval_ext.judged._failures import ReplyError
-from haystack_eval_ext.judged._forms import Form, object_schema, read_by_id
+from haystack_eval_ext.judged._forms import Form, object_schema, read_by_id, respelled
 
 # Apostrophes are one; soft hyphens and other signs that nobody sees are none.
 _ALIKE = str.maketrans(
@@ -67,6 +67,7 @@ def quotes_form(name: str, contexts: Mapping[str, str], stock_name: str) -> Form
     """
 
     def read(value: Any) -> dict[str, list[str]]:
+        value = respelled(value, (name, stock_name))
         listed = value.get(name, value.get(stock_name)) if isinstance(value, dict) else None
         if isinstance(listed, list) and not any(isinstance(entry, dict) for entry in listed):
             return _placed(_texts(listed), contexts)

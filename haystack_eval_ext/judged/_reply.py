@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from haystack_eval_ext._thoughts import THOUGHT_TAG, without_channels
-from haystack_eval_ext.judged._failures import ReplyError
+from haystack_eval_ext.judged._failures import ReplyError, ThoughtsOnlyError
+from haystack_eval_ext.judged._forms import VERDICT_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,6 +28,15 @@ _TOKEN = re.compile(
     r"""|(?P<comma>,)|(?P<word>[A-Za-z_]+)|(?P<quote>["'])|(?P<space>\s+)|(?P<other>.)""",
     re.DOTALL,
 )
+# A verdict in words, as the whole reply.
+_STATED = re.compile(rf"[*_`]*({'|'.join(VERDICT_NAMES)})[*_`]*\s*[:：=]\s*([^\s:：=][^\n:：={{\[]*)", re.IGNORECASE)
+# Under which names an answer may be wrapped, and in how many layers.
+_WRAPPERS = frozenset(
+    ("answer", "data", "evaluation", "final", "final_answer", "json", "judgement", "judgment", "output", "reply",
+     "response", "result")
+)  # fmt: skip
+_MOST_LAYERS = 3
+_CONTRADICTS = "it held several answers that contradict each other"
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 # A reply is one object with some prose around it. Whoever writes hundreds is not understood by trying them all.
 _MOST_VALUES = 50
@@ -43,8 +54,10 @@ def read_reply(text: str | None, read: Callable[[Any], _T]) -> _T:
     :returns: What the reply says.
     :raises ReplyError: If there is no such value, or several that contradict each other.
     """
-    text = without_channels(text or "")
+    whole, text = text or "", without_channels(text or "")
     if not text.strip():
+        if whole.strip():
+            raise ThoughtsOnlyError
         msg = "it was empty"
         raise ReplyError(msg)
     if len(text) > _LONGEST:
@@ -54,18 +67,74 @@ def read_reply(text: str | None, read: Callable[[Any], _T]) -> _T:
     fault: ReplyError | None = None
     for value in _candidates(text):
         try:
-            reading = read(value)
+            reading = _read_inside(value, read)
         except ReplyError as error:
             fault = fault or error
             continue
         if reading not in readings:
             readings.append(reading)
     if len(readings) > 1:
-        msg = "it held several answers that contradict each other"
-        raise ReplyError(msg)
+        raise ReplyError(_CONTRADICTS)
     if not readings:
         raise fault or ReplyError("it held no JSON object")
     return readings[0]
+
+
+def _read_inside(value: Any, read: Callable[[Any], _T]) -> _T:
+    """Read a value, or if that fails what it is only the wrapping of."""
+    try:
+        reading = read(value)
+    except ReplyError:
+        for inner in _unwrapped(value):
+            with suppress(ReplyError):
+                return read(inner)
+        raise
+    inner = _wrapped(value)
+    if inner is not None:
+        try:
+            other = read(inner)
+        except ReplyError:
+            return reading
+        if other != reading:
+            raise ReplyError(_CONTRADICTS)
+    return reading
+
+
+def _unwrapped(value: Any) -> Iterator[Any]:
+    """What stands in a value alone, layer by layer: under a name that says nothing, in a list, as JSON in a text."""
+    for _ in range(_MOST_LAYERS):
+        if isinstance(value, dict):
+            value = {name: _decoded(part) for name, part in value.items()}
+            yield value
+            value = _wrapped(value)
+        elif isinstance(value, list):
+            value = value[0] if len(value) == 1 else None
+        else:
+            value = _decoded(value)
+        if not isinstance(value, dict | list):
+            return
+        yield value
+
+
+def _wrapped(value: Any) -> Any:
+    """What an object has under a name that says nothing; None if there is no such object or list, or several."""
+    parts = [
+        part
+        for name, part in (value.items() if isinstance(value, dict) else ())
+        if isinstance(part, dict | list) and name.strip(_AROUND).casefold() in _WRAPPERS
+    ]
+    return parts[0] if len(parts) == 1 else None
+
+
+def _decoded(value: Any) -> Any:
+    """What a text holds, if that is an object or a list as JSON writes it; else the value."""
+    if not isinstance(value, str) or not _BEGINS_JSON.match(value.strip(_AROUND)):
+        return value
+    try:
+        # An empty one says nothing.
+        return _DECODER.decode(value.strip(_AROUND)) or value
+    except (ValueError, RecursionError):
+        return value
 
 
 def _candidates(text: str) -> Iterable[Any]:
@@ -82,10 +151,18 @@ def _candidates(text: str) -> Iterable[Any]:
                     return [_DECODER.decode(repaired)]
             except (ValueError, RecursionError):
                 pass
-    return _values(_without_thoughts(text))
+    rest = _without_thoughts(text)
+    if rest is not text and not rest.strip():
+        raise ThoughtsOnlyError
+    stated = _STATED.fullmatch(rest.strip())
+    if stated is not None:
+        return [{stated[1]: stated[2]}]
+    return _values(rest)
 
 
 def _without_thoughts(text: str) -> str:
+    if THOUGHT_TAG.search(text) is None:
+        return text
     kept: list[str] = []
     position = 0
     begins: int | None = None
@@ -104,8 +181,7 @@ def _without_thoughts(text: str) -> str:
     elif any("{" in part for part in kept):
         kept.append(text[begins:])
     else:
-        msg = "it ended before the answer began"
-        raise ReplyError(msg)
+        raise ThoughtsOnlyError
     return " ".join(kept)
 
 

@@ -16,6 +16,7 @@ from haystack_eval_ext._text import blank, normalize, sendable, words
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
+from haystack_eval_ext.judged._forms import respelled
 from haystack_eval_ext.judged._items import example_texts, judged_example, numbered, statements_of
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._stock_methods import StockMethods
@@ -23,6 +24,7 @@ from haystack_eval_ext.judged._stock_methods import StockMethods
 
 def _from_stock_form(value: Any, asked: Mapping[str, str], whole: bool) -> Any:
     """The verdicts of a reply in the form of Haystack's own evaluator, which repeats the statements, with their ids."""
+    value = respelled(value, ("statements", "statement_scores"))
     if not isinstance(value, dict) or not {"statements", "statement_scores"} <= value.keys():
         return value
     statements, scores = value["statements"], value["statement_scores"]

@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from typing import Any
 
-from haystack import component
+from haystack import component, logging
 from haystack.utils import serialize_type
 
 from haystack_eval_ext._parameters import check_choice
@@ -18,13 +18,22 @@ from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
-from haystack_eval_ext.judged._forms import Form, object_schema
+from haystack_eval_ext.judged._forms import Form, object_schema, respelled
 from haystack_eval_ext.judged._items import read_examples
 from haystack_eval_ext.judged._llm_inputs import as_json, check_outputs, read_inputs, socket_of
-from haystack_eval_ext.judged._llm_outputs import Choices, Output, Typed, key_of, read_outputs
+from haystack_eval_ext.judged._llm_outputs import Choices, Output, Typed
+from haystack_eval_ext.judged._llm_parameters import implied_score, key_of, read_outputs
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._prompts import Prompt, check_instructions, languages, own_prompt
 from haystack_eval_ext.judged._stock_methods import StockMethods
+
+logger = logging.getLogger(__name__)
+
+_NO_NUMBER = "the output 'score' was no number from 0 to 1; say in output_values what it may be"
+_NEVER_SCORES = (
+    "This LLMEvaluator gives results and no score: name the output that is the score in score_output, and what it may "
+    "be in output_values."
+)
 
 
 @component
@@ -36,9 +45,10 @@ class LLMEvaluator(StockMethods, JudgedEvaluator):
     ``output_values`` allows; a reply that has not is asked for again.
 
     With ``score_output`` that output is the row's score: a number between bounds by its place between them (3 of 1 to 5
-    is 0.5), one of several numbers likewise, a word by ``score_values``. Without it there is no score: `score` and
-    `individual_scores` are NaN, the status of a row that was judged is "undefined", and ``on_undefined`` decides
-    nothing.
+    is 0.5), one of several numbers likewise, a word by ``score_values``. Without it an output called "score" is the
+    score, as ``output_values`` says what it may be, else where it is a number from 0 to 1; a row where it is none has
+    no score. Without such an output there is no score: `score` and `individual_scores` are NaN, the status of a row
+    that was judged is "undefined", ``on_undefined`` decides nothing, and a run refuses the component before it asks.
 
     Calls per row: one. With several votes words and listed numbers are decided by the majority, numbers between bounds
     by the mean, and texts are those of the first vote that agrees best with what was decided.
@@ -112,8 +122,9 @@ class LLMEvaluator(StockMethods, JudgedEvaluator):
             False), bounds (``{"minimum": 0, "maximum": 10}``), or one of "text", "texts", "number", "boolean". An
             output that is not named may be anything, but for a judge that is told a JSON schema, which has no room
             for objects in it.
-        :param score_output: The output that is the score; None: there is no score. If output_values does not say what
-            it may be, it is a number from 0 to 1.
+        :param score_output: The output that is the score. If output_values does not say what it may be, it is a number
+            from 0 to 1, and a reply with another value is asked again. None: the output called "score", if its values
+            are numbers, and those of the examples lie between 0 and 1; else there is no score.
         :param score_values: The number from 0 to 1 of each listed value of score_output, such as
             ``{"pass": 1, "fail": 0}``; None as number: no score, as ``on_undefined`` says. May be left out if all
             values are numbers: then the lowest is 0 and the highest 1. In YAML and JSON, whose keys are texts, numbers
@@ -134,10 +145,17 @@ class LLMEvaluator(StockMethods, JudgedEvaluator):
         self.outputs = outputs
         self.output_values = output_values
         self.score_output = score_output
-        self._has_score = score_output is not None
-        no_score = "score_values gives the verdict no number" if self._has_score else "no score_output is named"
-        self._undefined_reason = no_score
         self._outputs = read_outputs(outputs, output_values, score_output, score_values)
+        self._scored = score_output or implied_score(self._outputs, examples)
+        self._has_score = self._scored is not None
+        if score_output is not None:
+            self._undefined_reason = "score_values gives the verdict no number"
+        elif self._has_score:
+            self._undefined_reason = _NO_NUMBER
+        else:
+            self._undefined_reason = "no score_output is named"
+            self.never_scores = "no output is named in score_output whose values are numbers, or have numbers"
+            logger.warning(_NEVER_SCORES)
         scored = self._outputs.get(score_output or "")
         self.score_values = scored.scores if isinstance(scored, Choices) else None
         # No super(): the decorator rebuilds the class.
@@ -190,9 +208,14 @@ class LLMEvaluator(StockMethods, JudgedEvaluator):
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         votes = await ask.votes(self._prompt, row, _form(self._outputs))
         outputs, agreement = _decide(self._outputs, votes)
-        name = self.score_output
+        name = self._scored
         score = math.nan if name is None else self._outputs[name].as_score(outputs[name])
         return Judged(score, {"outputs": outputs, "agreement": agreement})
+
+    @property
+    def _policy_of_gaps(self) -> OnUndefined:
+        """What is no number between 0 and 1 is on another scale: not the 0 of this one."""
+        return "nan" if self.score_output is None and self.on_undefined == "zero" else self.on_undefined
 
     def _entry(self, outcome: Any, score: float) -> Any:  # noqa: ARG002 - the keys of an entry are the user's
         return outcome.details.get("outputs")
@@ -234,6 +257,7 @@ def _form(outputs: dict[str, Output]) -> Form[dict[str, Any]]:
         if not isinstance(value, dict):
             msg = "it was no object"
             raise ReplyError(msg)
+        value = respelled(value, list(outputs))
         found = {}
         for name, output in outputs.items():
             if name not in value:

@@ -15,7 +15,7 @@ from haystack_eval_ext._text import blank
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
-from haystack_eval_ext.judged._forms import Form, object_schema, read_choice
+from haystack_eval_ext.judged._forms import Form, object_schema, read_choice, respelled
 from haystack_eval_ext.judged._items import shown
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._prompts import Prompt, to_json
@@ -187,6 +187,7 @@ class RubricEvaluator(JudgedEvaluator):
         levels = list(range(self._lowest_level, self._highest_level + 1))
 
         def read(value: Any) -> _Grade:
+            value = respelled(value, ("level", "reason"))
             if not isinstance(value, dict) or "level" not in value:
                 msg = "the key 'level' is missing"
                 raise ReplyError(msg)

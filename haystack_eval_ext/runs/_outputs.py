@@ -114,6 +114,20 @@ def placed(scores: RowScores, given: list[int], counted: list[int], total: int) 
     return RowScores(mean, individual, statuses, errors)
 
 
+def refuse_unscored(name: str, component: Any) -> None:
+    """
+    Refuse a component that by its parameters can give no score, before it is run and paid for.
+
+    :param name: Its name.
+    :param component: It; the attribute `never_scores` says why, if there is a reason.
+    :raises EvaluationError: If there is.
+    """
+    why = getattr(component, "never_scores", None)
+    if isinstance(why, str):
+        msg = f"{name} can never have a score: {why}. Change that, or take it out of this run."
+        raise EvaluationError(msg)
+
+
 def check_rows(metric: str, scores: RowScores, rows: int) -> None:
     """
     Refuse scores that are not one a row.

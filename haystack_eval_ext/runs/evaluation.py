@@ -28,7 +28,15 @@ from haystack_eval_ext.runs._feeding import (
     takes_batches,
 )
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
-from haystack_eval_ext.runs._outputs import METRIC_OUTPUTS, check_rows, diagnosis_of, errors_of, metrics_of, placed
+from haystack_eval_ext.runs._outputs import (
+    METRIC_OUTPUTS,
+    check_rows,
+    diagnosis_of,
+    errors_of,
+    metrics_of,
+    placed,
+    refuse_unscored,
+)
 from haystack_eval_ext.runs._row_reports import batch_reports, row_reports
 from haystack_eval_ext.runs._scored import NO_OUTPUT
 from haystack_eval_ext.runs.dataset import Dataset
@@ -316,6 +324,10 @@ def _plan(
             "Add an evaluator; `haystack-eval metrics` lists them."
         )
         raise EvaluationError(msg)
+    for name in metric_components:
+        # What others take from it may be all that is wanted.
+        if not pipeline.graph.out_degree(name):
+            refuse_unscored(name, nodes[name]["instance"])
     inputs = plan_inputs(pipeline, dataset, mapping or {})
     retrieval = [name for name in metric_components if LABELS_SOCKET in nodes[name]["input_sockets"]]
     # Where a RAG pipeline was run, the answerable questions may have failed: that was paid for, and says something.
