@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from haystack_eval_ext.runs._means import mean_interval, t_interval, within_unit, zero_one
+from haystack_eval_ext.runs._means import cr2_interval, mean_interval, t_interval, within_unit, zero_one
 from haystack_eval_ext.runs._significance import mcnemar_p, randomisation_p
 from haystack_eval_ext.runs._spread import (
     ROUNDING,
@@ -24,6 +24,7 @@ from haystack_eval_ext.runs._spread import (
     normal_quantile,
     rows_of,
     t_tails,
+    wider,
 )
 from haystack_eval_ext.runs._ties import (
     ALIKE,
@@ -55,11 +56,11 @@ class Difference:
 
     :param mean: The difference; None without rows.
     :param interval: Its confidence interval; None where nothing tells the spread.
-    :param standard_error: The standard error behind the interval.
+    :param standard_error: The standard error behind the interval; of clusters the larger one of two.
     :param row_variance: Rows times its square: what one row adds to the variance, clusters included. For unpaired runs
         the sum over both, for equally long runs.
     :param t_p: Two-sided p-value of the paired t test (Welch's for unpaired runs), cluster-robust if there are
-        clusters; without any spread 1 for a difference of 0, else None.
+        clusters: of paired runs the larger one of t's and CR2's. Without any spread 1 for a difference of 0, else None.
     :param rows: The pairs of scores; for unpaired runs the rows of the shorter one.
     :param left_out: The rows that lack a score on either side.
     :param clusters: The number of clusters; None if each row stands for itself.
@@ -249,7 +250,8 @@ def _t_p(units: Units) -> float | None:
         return None
     if not error:
         return None if units.mean else 1.0
-    return t_tails(units.mean / error, len(units.sums) - 1)
+    tests = [(error, len(units.sums) - 1.0), *((units.cr2,) if units.clustered and units.cr2 else ())]
+    return max(t_tails(units.mean / each, freedom) for each, freedom in tests)
 
 
 def _cautious(units: Units, interval: Interval | None, confidence: float) -> Interval | None:
@@ -269,12 +271,18 @@ def _paired_interval(
         return None, None
     unchanged = int(np.count_nonzero(units.sums == 0))
     centre = 0.0 if binary or are_most(unchanged, count) else common_value(units, scale)
-    if centre is None:
-        return t_interval(units, confidence), units.standard_error or None
-    if centre and all_alike(units, centre, scale):
+    if centre is not None and centre and all_alike(units, centre, scale):
         # Beyond 0 to 1 as the test of signs has it: a row could have changed as much the other way.
         reach = _CHANGES if bounded else Reach(centre - 2 * abs(centre), centre + 2 * abs(centre))
         found = alike_interval(units, centre, reach, confidence)
         return found, (found.high - found.low) / 2 / normal_quantile(confidence)
-    found, error = tied_interval(units, centre, scale, confidence, unseen=1.0 if bounded else scale)
-    return (clipped(found, _CHANGES) if bounded else found), error
+    if centre is None:
+        student, error = t_interval(units, confidence), units.standard_error
+        if student is None or not error:
+            return None, None
+        found = student
+    else:
+        found, error = tied_interval(units, centre, scale, confidence, unseen=1.0 if bounded else scale)
+    if units.clustered and (robust := cr2_interval(units, confidence)) and units.cr2:
+        found, error = wider(found, robust), max(error, units.cr2[0])
+    return (clipped(found, _CHANGES) if bounded and centre is not None else found), error

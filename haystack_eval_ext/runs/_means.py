@@ -199,6 +199,15 @@ def t_interval(units: Units, confidence: float) -> Interval | None:
     return Interval(units.mean - half, units.mean + half, "t")
 
 
+def cr2_interval(units: Units, confidence: float) -> Interval | None:
+    """Give the CR2 interval of a mean over clusters; None without a spread."""
+    if units.cr2 is None or not units.cr2[0]:
+        return None
+    error, freedom = units.cr2
+    half = t_quantile(confidence, freedom) * error
+    return Interval(units.mean - half, units.mean + half, "CR2")
+
+
 def _interval_between(ends: Reach, values: NDArray[np.float64], units: Units, confidence: float) -> Interval | None:
     """The interval of a mean of scores between two ends."""
     width = ends.high - ends.low

@@ -87,7 +87,29 @@ class Units(NamedTuple):
         if units < 2:  # noqa: PLR2004 - a spread takes two
             return None
         deviations = self.sums - self.mean * self.sizes
-        error = math.sqrt(units / (units - 1) * float((deviations**2).sum())) / self.rows
+        return self._not_rounding(math.sqrt(units / (units - 1) * float((deviations**2).sum())) / self.rows)
+
+    @property
+    def cr2(self) -> tuple[float, float] | None:
+        """
+        The standard error CR2 and its Satterthwaite degrees of freedom; None for fewer than two units.
+
+        Large clusters pull the mean towards themselves: `SE² = n⁻² · Σ_c (Σ_{i in c} (s_i - mean))² / (1 - n_c/n)`
+        makes up for it (Bell and McCaffrey 2002). The degrees are those of independent rows of one variance
+        (Pustejovsky and Tipton 2018): `n² / (Σ n_c² + ((Σ w_c)² - Σ w_c²) / n²)` with `w_c = n_c² / (1 - n_c/n)`, which
+        is C - 1 for clusters of one size, and fewer for others.
+        """
+        if len(self.sums) < 2:  # noqa: PLR2004 - a spread takes two
+            return None
+        rows = self.rows
+        left = 1 - self.sizes / rows
+        deviations = self.sums - self.mean * self.sizes
+        error = math.sqrt(float((deviations**2 / left).sum())) / rows
+        weights = self.sizes**2 / left
+        crossed = (float(weights.sum()) ** 2 - float((weights**2).sum())) / rows**2
+        return self._not_rounding(error), rows**2 / (float((self.sizes**2).sum()) + crossed)
+
+    def _not_rounding(self, error: float) -> float:
         return 0.0 if error <= ROUNDING * float(np.abs(self.sums / self.sizes).max()) else error
 
 

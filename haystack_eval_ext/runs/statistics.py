@@ -31,7 +31,8 @@ own negative, so that a change by the same in all rows is one where the test of 
 and where no row changed, as far as the largest score.
 
 Clusters (questions from one document) take the place of rows: their number less one are the degrees of freedom of t,
-and one cluster gives no interval.
+and one cluster gives no interval. A paired change takes the wider of that and CR2 with Satterthwaite's degrees of
+freedom (Bell and McCaffrey 2002; Pustejovsky and Tipton 2018), for clusters of unequal sizes.
 """
 
 from haystack_eval_ext.runs._agreement import Agreement, agreement
