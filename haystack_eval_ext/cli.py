@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from haystack_eval_ext._cli.agree_command import agree
 from haystack_eval_ext._cli.faults import OneLineGroup, crash, fail
 from haystack_eval_ext._cli.output import versions
 from haystack_eval_ext._cli.run_command import plan, run
-from haystack_eval_ext._cli.runs_commands import agree, baseline, check, compare, export
+from haystack_eval_ext._cli.runs_commands import baseline, check, compare, export
 from haystack_eval_ext._cli.trec_command import metrics, trec
 
 app = typer.Typer(

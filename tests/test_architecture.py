@@ -53,8 +53,10 @@ PURE = (
     "runs/_differences.py",
     "runs/_means.py",
     "runs/_power.py",
+    "runs/_raters.py",
     "runs/_significance.py",
     "runs/_spread.py",
+    "runs/_thresholds.py",
     "runs/statistics.py",
 )
 # Written into users' YAML files. Change a line here only together with a way to load the old path.

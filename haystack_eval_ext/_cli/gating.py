@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, NoReturn, TypedDict
 
 import typer
 
 from haystack_eval_ext._cli.faults import UserError
 from haystack_eval_ext._cli.render import print_warnings
-from haystack_eval_ext.runs.gate import TOLERATED, GateResult, exit_code, overall_outcome, parse_condition
+from haystack_eval_ext.runs.gate import TOLERATED, GateResult, Outcome, exit_code, overall_outcome, parse_condition
 
 
 class Inconclusive(StrEnum):
@@ -110,7 +110,17 @@ def end_with(results: list[GateResult], inconclusive: Inconclusive | None) -> No
     :param inconclusive: What an inconclusive gate counts as.
     :raises typer.Exit: Always.
     """
-    outcome = overall_outcome(results)
+    end_as(overall_outcome(results), inconclusive)
+
+
+def end_as(outcome: Outcome, inconclusive: Inconclusive | None) -> NoReturn:
+    """
+    End the command with the exit code of an outcome.
+
+    :param outcome: The outcome.
+    :param inconclusive: What an inconclusive one counts as.
+    :raises typer.Exit: Always.
+    """
     counts_as: Literal["pass", "warn", "fail"] = (inconclusive or Inconclusive.WARN).value
     if outcome == "inconclusive" and counts_as == "warn":
         print_warnings(["The gate is inconclusive, which does not fail here (--inconclusive fail exits with 3)."])

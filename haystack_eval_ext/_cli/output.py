@@ -5,10 +5,11 @@
 from pathlib import Path
 
 from haystack_eval_ext._cli.faults import UserError
+from haystack_eval_ext.runs._run_files import OUR_FILES
 from haystack_eval_ext.runs._run_folder import check_folder
 from haystack_eval_ext.runs._versions import versions
 
-__all__ = ["run_folder", "versions"]
+__all__ = ["run_folder", "targets", "versions"]
 
 
 def run_folder(folder: Path, *, force: bool, going_on: bool = False) -> Path:
@@ -31,3 +32,42 @@ def run_folder(folder: Path, *, force: bool, going_on: bool = False) -> Path:
         msg = "--out names no folder (an empty shell variable?); name one, or leave --out away."
         raise UserError(msg)
     return check_folder(folder, replace=force, going_on=going_on)
+
+
+def targets(files: dict[str, Path | None], inputs: list[Path], *, force: bool) -> dict[str, Path]:
+    """
+    Check before any work that files can be written.
+
+    :param files: By option the file; None where none is wanted.
+    :param inputs: The files and folders that are read.
+    :param force: Whether files that are there may be replaced.
+    :returns: The files by option.
+    :raises UserError: If one cannot be written, or is an input.
+    """
+    checked: dict[str, Path] = {}
+    for option, file in files.items():
+        if file is None:
+            continue
+        problem = ""
+        if file == Path():
+            problem = "names no file (an empty shell variable?); name one"
+        elif file.is_dir():
+            problem = f"{file} is a folder; name a file"
+        elif not file.parent.is_dir():
+            problem = f"there is no folder {file.parent}; make it first, or name another"
+        elif any(_holds(source, file) for source in inputs):
+            problem = f"{file} belongs to an input of this command; name another file"
+        elif any(file.absolute() == other.absolute() for other in checked.values()):
+            problem = f"{file} is named by two options; name another file"
+        elif file.exists() and not force:
+            problem = f"{file} is there already; name a new file, or replace it with --force"
+        if problem:
+            msg = f"{option}: {problem}."
+            raise UserError(msg)
+        checked[option] = file
+    return checked
+
+
+def _holds(source: Path, file: Path) -> bool:
+    inside = source.is_dir() and file.resolve().parent == source.resolve() and file.name in OUR_FILES
+    return inside or file.resolve() == source.resolve()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The commands for runs that are kept: compare, check, baseline, agree, export."""
+"""The commands for runs that are kept: compare, check, baseline, export."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated
 
 import typer
 
@@ -35,14 +35,13 @@ from haystack_eval_ext._cli.judging import (
     judge_settings,
 )
 from haystack_eval_ext._cli.options import Debug, hint_of, socket_mapping
+from haystack_eval_ext._cli.output import targets
 from haystack_eval_ext._cli.render import console, print_scores, print_text, print_warnings
-from haystack_eval_ext._cli.runs_tables import print_agreement, print_comparison, print_gate
+from haystack_eval_ext._cli.runs_tables import print_comparison, print_gate
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._comparison_text import comparison_json, comparison_markdown, gate_json
-from haystack_eval_ext.runs._people import metrics_for_people
 from haystack_eval_ext.runs._rescoring import metrics_anew
 from haystack_eval_ext.runs._run_exports import write_text
-from haystack_eval_ext.runs._run_files import OUR_FILES
 from haystack_eval_ext.runs._strict_json import write_strict_json
 from haystack_eval_ext.runs.comparison import ComparisonError
 from haystack_eval_ext.runs.evaluation import EvaluationError
@@ -58,13 +57,6 @@ class ExportFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
-class Weights(StrEnum):
-    """How near misses count in kappa."""
-
-    LINEAR = "linear"
-    QUADRATIC = "quadratic"
-
-
 _STDOUT = Path("-")
 _SUFFIXES = {
     ".csv": ExportFormat.CSV,
@@ -75,12 +67,12 @@ _SUFFIXES = {
 # Of the Python interface, where the command has an option.
 _OPTIONS = {"common=True": "--common", "unpaired=True": "--unpaired", "metrics=[...]": "--metric NAME"}
 
-_Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
 _RunOrBaseline = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or a baseline file.")]
-_Confidence = Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")]
+Confidence = Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")]
 _Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write a table for a pull request.")]
-_Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON.")]
-_Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+JsonFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write everything as JSON.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 
 
 def compare(
@@ -106,12 +98,12 @@ def compare(
             "--margin", metavar="[METRIC=]N", help="The change that matters: tells how many questions would show it."
         ),
     ] = [],  # noqa: B006
-    confidence: _Confidence = 0.95,
+    confidence: Confidence = 0.95,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Starts the randomisation tests.")] = 0,
     changed: Annotated[int, typer.Option("--changed", metavar="N", min=0, help="List so many changed questions.")] = 10,
     markdown: _Markdown = None,
-    json_file: _Json = None,
-    force: _Force = False,
+    json_file: JsonFile = None,
+    force: Force = False,
     judge: JudgeFile = None,
     embedder: EmbedderFile = None,
     cache: CacheFile = None,
@@ -155,7 +147,7 @@ def compare(
         if of_judges and not rejudge:
             msg = f"{', '.join(of_judges)}: nothing is judged without --rejudge; add it, or leave them out."
             raise UserError(msg)
-        files = _targets({"--markdown": markdown, "--json": json_file}, [base, new], force=force)
+        files = targets({"--markdown": markdown, "--json": json_file}, [base, new], force=force)
         settings = judge_settings(
             judge=judge,
             embedder=embedder,
@@ -214,16 +206,16 @@ def check(
     by_mean: ByMean = False,
     tolerate_failed: TolerateFailed = TOLERATED,
     rule: Rule = None,
-    confidence: _Confidence = 0.95,
+    confidence: Confidence = 0.95,
     markdown: _Markdown = None,
-    json_file: _Json = None,
-    force: _Force = False,
+    json_file: JsonFile = None,
+    force: Force = False,
     debug: Debug = False,
 ) -> None:
     """Check the means of one run: exit code 0 for pass, 1 for fail."""
     with reported(debug=debug):
         how = gate_options(fail_if, inconclusive, by_mean=by_mean, tolerate_failed=tolerate_failed, rule=rule)
-        files = _targets({"--markdown": markdown, "--json": json_file}, [run], force=force)
+        files = targets({"--markdown": markdown, "--json": json_file}, [run], force=force)
         found = load_run(run)
         results = api.check(found, fail_if, confidence=confidence, **how)
         if markdown is not None:
@@ -237,51 +229,23 @@ def check(
 
 
 def baseline(
-    run: _Run,
+    run: Run,
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Where the baseline goes: a JSON file.")],
-    force: _Force = False,
+    force: Force = False,
     debug: Debug = False,
 ) -> None:
     """Write ids, scores and fingerprints of a run, without texts: small enough to commit."""
     with reported(debug=debug):
-        files = _targets({"--out": out}, [run], force=force)
+        files = targets({"--out": out}, [run], force=force)
         load_run(run).baseline(files["--out"])
         typer.echo(f"The baseline is in {plain(str(out))}", err=True)
-
-
-def agree(
-    run: _Run,
-    human: Annotated[str, typer.Option("--human", metavar="COLUMN", help="The column with people's labels.")],
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            "--metric", metavar="NAME", help="The metric to compare with them; without it the only one, or all judged."
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None, typer.Option("--threshold", metavar="N", help="Make both 1 (at least N) and 0.")
-    ] = None,
-    weights: Annotated[Weights | None, typer.Option("--weights", help="Let near misses of grades count.")] = None,
-    debug: Debug = False,
-) -> None:
-    """Tell how far a metric agrees with people: confusion table, accuracy, kappa, base rates."""
-    with reported(debug=debug):
-        how = cast('Literal["linear", "quadratic"] | None', weights and weights.value)
-        loaded = load_run(run)
-        names = [metric] if metric is not None else _metrics_for_people(loaded)
-        found = {name: api.agree(loaded, human, name, threshold=threshold, weights=how) for name in names}
-        screen = console()
-        for place, (name, each) in enumerate(found.items()):
-            if place:
-                screen.print()
-            print_agreement(screen, each, human=human, metric=name)
 
 
 def export(
     run: _RunOrBaseline,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes; - is standard output.")],
     to: Annotated[ExportFormat | None, typer.Option("--to", help="The form; without it by the file's suffix.")] = None,
-    force: _Force = False,
+    force: Force = False,
     debug: Debug = False,
 ) -> None:
     """Write a run as CSV, JSON or Markdown. `run --data` reads CSV and JSON again, to the same scores."""
@@ -293,7 +257,7 @@ def export(
         if form is None:
             msg = f"--to: the suffix of {file} names no form; add --to csv, --to json or --to markdown."
             raise UserError(msg)
-        target = _targets({"FILE": file}, [run], force=force)["FILE"]
+        target = targets({"FILE": file}, [run], force=force)["FILE"]
         found = load_run(run)
         {
             ExportFormat.CSV: found.to_csv,
@@ -310,45 +274,6 @@ def _write_out(run: Path, form: ExportFormat | None) -> None:
     found = load_run(run)
     text = {ExportFormat.CSV: found.to_csv, ExportFormat.JSON: found.to_json, ExportFormat.MARKDOWN: found.to_markdown}
     sys.stdout.write(text[form]())
-
-
-def _targets(files: dict[str, Path | None], inputs: list[Path], *, force: bool) -> dict[str, Path]:
-    """Check before any work that files can be written."""
-    checked: dict[str, Path] = {}
-    for option, file in files.items():
-        if file is None:
-            continue
-        problem = ""
-        if file == Path():
-            problem = "names no file (an empty shell variable?); name one"
-        elif file.is_dir():
-            problem = f"{file} is a folder; name a file"
-        elif not file.parent.is_dir():
-            problem = f"there is no folder {file.parent}; make it first, or name another"
-        elif any(_holds(source, file) for source in inputs):
-            problem = f"{file} belongs to an input of this command; name another file"
-        elif any(file.absolute() == other.absolute() for other in checked.values()):
-            problem = f"{file} is named by two options; name another file"
-        elif file.exists() and not force:
-            problem = f"{file} is there already; name a new file, or replace it with --force"
-        if problem:
-            msg = f"{option}: {problem}."
-            raise UserError(msg)
-        checked[option] = file
-    return checked
-
-
-def _holds(source: Path, file: Path) -> bool:
-    inside = source.is_dir() and file.resolve().parent == source.resolve() and file.name in OUR_FILES
-    return inside or file.resolve() == source.resolve()
-
-
-def _metrics_for_people(run: EvaluationRun) -> list[str]:
-    try:
-        return metrics_for_people(run)
-    except ValueError as error:
-        msg = f"--metric: {error}"
-        raise UserError(msg) from error
 
 
 def _margins(given: list[str], names: list[str]) -> dict[str, float]:

@@ -1,14 +1,13 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Comparisons, gates and agreement as people read them on a terminal."""
+"""Comparisons and gates as people read them on a terminal."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from haystack_eval_ext._cli.render import print_table, print_text
 from haystack_eval_ext.runs._comparison_text import changed_rows, footnotes, power_line, tables
-from haystack_eval_ext.runs._run_exports import shown, shown_interval
 from haystack_eval_ext.runs.gate import rule_text
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from haystack_eval_ext.runs._agreement import Agreement
     from haystack_eval_ext.runs.comparison import Comparison, MetricComparison
     from haystack_eval_ext.runs.gate import GateResult
 
@@ -62,41 +60,3 @@ def print_gate(out: Console, results: Sequence[GateResult]) -> None:
     for result in results:
         print_text(out, f"fails if {result.condition}: {result.reason}")
     print_text(out, rule_text(results))
-
-
-def print_agreement(out: Console, found: Agreement, *, human: str, metric: str) -> None:
-    """
-    Print how far a metric agrees with people.
-
-    :param out: The console.
-    :param found: The agreement.
-    :param human: The column of people's labels.
-    :param metric: The metric.
-    """
-    left_out = f", {found.left_out} without a label or a score left out" if found.left_out else ""
-    print_text(out, f"{metric} against {human}, {found.rows} questions{left_out}")
-    out.print()
-    names = [_class_name(each) for each in found.classes]
-    heads = (f"{human} \\ {metric}", *names, "Share")
-    lines = [
-        (name, *map(str, counts), shown(share))
-        for name, counts, share in zip(names, found.confusion, found.human_rates, strict=True)
-    ]
-    lines.append(("Share", *map(shown, found.judge_rates), ""))
-    print_table(out, heads, lines)
-    out.print()
-    print_table(
-        out,
-        ("", "Value", "95 % interval"),
-        [
-            (name, shown(value), shown_interval(interval))
-            for name, value, interval in (
-                ("Accuracy", found.accuracy, found.accuracy_interval),
-                ("Kappa", found.kappa, found.kappa_interval),
-            )
-        ],
-    )
-
-
-def _class_name(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -15,13 +15,14 @@ from haystack_eval_ext.runs.gate import markdown_table, overall_outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from haystack_eval_ext.runs._people import JudgeAgreement
     from haystack_eval_ext.runs._spread import Interval
     from haystack_eval_ext.runs.comparison import Comparison, MetricComparison, MetricSide
     from haystack_eval_ext.runs.gate import GateResult
 
 _SMALL = 1e-4
 # Of a dataclass besides its fields. Better and worse depend on the direction of the metric.
-_PROPERTIES = ("wins", "losses", "p_value", "test")
+_PROPERTIES = ("wins", "losses", "p_value", "test", "tpr", "tnr")
 
 
 class Table(NamedTuple):
@@ -85,6 +86,17 @@ def gate_json(results: Sequence[GateResult]) -> dict[str, Any]:
         return {}
     gate = [_fields(result) | {"condition": str(result.condition)} for result in results]
     return {"outcome": overall_outcome(results), "gate": gate}
+
+
+def agreement_json(found: JudgeAgreement) -> dict[str, Any]:
+    """
+    Give a metric against people as plain values.
+
+    :param found: The agreement.
+    :returns: Everything that it knows, by the names of its fields; all rows that differ.
+    """
+    given: dict[str, Any] = _fields(found)
+    return given
 
 
 def changed_rows(metric: MetricComparison) -> list[str]:

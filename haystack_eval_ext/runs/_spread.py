@@ -30,7 +30,7 @@ class Interval(NamedTuple):
     :param low: Its lower limit.
     :param high: Its upper limit.
     :param method: How it was made: "t", "Wilson", "Wilson, effective rows", "Bonett-Price", "Clopper-Pearson",
-        "square-and-add", and for kappa "Fleiss-Cohen-Everitt".
+        "square-and-add", for kappa "Fleiss-Cohen-Everitt", for ranks "Bonett-Wright".
     """
 
     low: float

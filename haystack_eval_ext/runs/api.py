@@ -37,7 +37,7 @@ from haystack_eval_ext.runs._comparable import comparable, notes_on
 from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD, field_of_run
 from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs._label_check import check_labels
-from haystack_eval_ext.runs._people import agree
+from haystack_eval_ext.runs._people import DifferingRow, JudgeAgreement, agree
 from haystack_eval_ext.runs._rescoring import evaluate_again, metrics_anew, pipeline_of, rejudged, without_scores
 from haystack_eval_ext.runs._run_folder import MANIFEST, check_folder
 from haystack_eval_ext.runs.comparison import Comparison, ComparisonError
@@ -61,8 +61,10 @@ __all__ = [
     "Agreement",
     "Comparison",
     "ComparisonError",
+    "DifferingRow",
     "EvaluationRun",
     "GateResult",
+    "JudgeAgreement",
     "JudgeSettings",
     "RunFileError",
     "agree",

@@ -24,6 +24,7 @@ from haystack_eval_ext.runs._power import check_power
 from haystack_eval_ext.runs._scored import Bounds, MetricRows, ScoredRun, counted, nearest, some
 from haystack_eval_ext.runs._significance import holm
 from haystack_eval_ext.runs._spread import check_confidence
+from haystack_eval_ext.runs._tags import chosen_tags
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -219,16 +220,8 @@ def _slices(
     if None in tags:
         msg = "by needs rows with tags, but the runs have none."
         raise ValueError(msg)
-    present = sorted({tag for column in tags for row in column or () for tag in row})
-    chosen: list[str] = []
-    for wanted in [by] if isinstance(by, str) else by:
-        found = [tag for tag in present if wanted in ("*", tag) or tag.startswith((f"{wanted}:", f"{wanted}="))]
-        if not found:
-            msg = f"by must name tags of the rows, but '{wanted}' is none ({nearest(wanted, present)})."
-            raise ValueError(msg)
-        chosen += found
     slices = {}
-    for tag in dict.fromkeys(chosen):
+    for tag in chosen_tags(by, (row for column in tags for row in column or ())):
         places = [[row for row, of_row in enumerate(column or ()) if tag in of_row] for column in tags]
         slices[tag] = JoinedRows(
             [rows.base[row] for row in places[0]],

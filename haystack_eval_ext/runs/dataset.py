@@ -3,7 +3,7 @@
 """Evaluation rows from files, tables and BEIR folders, under one set of column names."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -237,6 +237,24 @@ def open_dataset(data: Data, *, label_field: str = "id", columns: Mapping[str, s
     if not rows:
         problems.add("there are no rows")
     return _dataset(_records(rows, 0, problems), said, problems, delimited=False, label_field=label_field)
+
+
+def read_records(data: Data, problems: Problems, kept: Collection[str] = ()) -> list[Record]:
+    """
+    Take rows as they are, whatever they hold.
+
+    :param data: As for :func:`open_dataset`.
+    :param problems: Takes what cannot be read.
+    :param kept: Columns that stay, also if they look like the scores of an exported run.
+    :returns: The rows. Those of an exported run are without its scores.
+    """
+    delimited = False
+    if isinstance(data, str | os.PathLike):
+        records, delimited = _read_records(data, problems)
+    else:
+        problems.unit = "row"
+        records = _records(data.rows if isinstance(data, Dataset) else rows_of_object(data), 0, problems)
+    return from_export(records, problems, delimited=delimited, kept=kept)
 
 
 def _records(rows: Sequence[Any], first: int, problems: Problems) -> list[Record]:

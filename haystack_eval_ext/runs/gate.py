@@ -178,8 +178,18 @@ def overall_outcome(results: Sequence[GateResult]) -> Outcome:
     :param results: Its results.
     :returns: "fail" if one fails, else "inconclusive" if one is, else "pass".
     """
-    outcomes = {result.outcome for result in results}
-    return "fail" if "fail" in outcomes else "inconclusive" if "inconclusive" in outcomes else "pass"
+    return worst_outcome(result.outcome for result in results)
+
+
+def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
+    """
+    Give what several outcomes come to.
+
+    :param outcomes: The outcomes.
+    :returns: "fail" if one fails, else "inconclusive" if one is, else "pass".
+    """
+    found = set(outcomes)
+    return "fail" if "fail" in found else "inconclusive" if "inconclusive" in found else "pass"
 
 
 def exit_code(outcome: Outcome, inconclusive: Literal["pass", "warn", "fail"] = "warn") -> int:

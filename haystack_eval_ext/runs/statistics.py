@@ -35,26 +35,37 @@ and one cluster gives no interval. A paired change takes the wider of that and C
 freedom (Bell and McCaffrey 2002; Pustejovsky and Tipton 2018), for clusters of unequal sizes.
 """
 
-from haystack_eval_ext.runs._agreement import Agreement, agreement
+from haystack_eval_ext.runs._agreement import Agreement, ClassRates, RankAgreement, agreement, rank_agreement
 from haystack_eval_ext.runs._differences import Difference, paired_difference, unpaired_difference
 from haystack_eval_ext.runs._gate_power import rows_to_decide
 from haystack_eval_ext.runs._means import MeanEstimate, mean_interval, wilson_interval
 from haystack_eval_ext.runs._power import minimal_detectable_difference, rows_needed
+from haystack_eval_ext.runs._raters import RaterAgreement, RaterPair, krippendorff_alpha, rater_agreement
 from haystack_eval_ext.runs._significance import holm
 from haystack_eval_ext.runs._spread import Interval
+from haystack_eval_ext.runs._thresholds import ThresholdSweep, sweep_thresholds
 
 __all__ = [
     "Agreement",
+    "ClassRates",
     "Difference",
     "Interval",
     "MeanEstimate",
+    "RankAgreement",
+    "RaterAgreement",
+    "RaterPair",
+    "ThresholdSweep",
     "agreement",
     "holm",
+    "krippendorff_alpha",
     "mean_interval",
     "minimal_detectable_difference",
     "paired_difference",
+    "rank_agreement",
+    "rater_agreement",
     "rows_needed",
     "rows_to_decide",
+    "sweep_thresholds",
     "unpaired_difference",
     "wilson_interval",
 ]
