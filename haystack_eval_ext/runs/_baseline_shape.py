@@ -142,6 +142,12 @@ _HEAD = {
     "settings": _OBJECT,
     "versions": _OF_TEXTS.optional(),
     "metrics": _OBJECT,
+    "setup": _Expected(
+        "an object of objects",
+        lambda value: (
+            isinstance(value, dict) and all(each is None or isinstance(each, dict) for each in value.values())
+        ),
+    ).optional(),
 }
 _METRIC = {
     "component": _TEXT,

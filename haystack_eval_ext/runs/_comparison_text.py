@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from haystack_eval_ext.runs._plain import plain
 from haystack_eval_ext.runs._power import in_clusters
 from haystack_eval_ext.runs._run_exports import escaped, shown, shown_interval, table_line
+from haystack_eval_ext.runs._setup_text import setup_heading, setup_lines
 from haystack_eval_ext.runs.gate import markdown_table, overall_outcome
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _SMALL = 1e-4
 # Of a dataclass besides its fields. Better and worse depend on the direction of the metric.
 _PROPERTIES = ("wins", "losses", "p_value", "test", "tpr", "tnr")
+_FIRST = ("base_name", "new_name", "summary", "setup", "only_base", "only_new", "unmatched")
 
 
 class Table(NamedTuple):
@@ -43,18 +45,20 @@ def comparison_markdown(comparison: Comparison, results: Sequence[GateResult] = 
 
     :param comparison: The comparison.
     :param results: What a gate says of it.
-    :returns: The gate's table, the metrics, the slices, the notes, and the rows that changed most.
+    :returns: What changed in one sentence, what differs between the set-ups, the gate's table, the metrics, the slices,
+        the notes, and the rows that changed most.
     """
     kind = "" if comparison.paired else ", unpaired"
     names = f"**{escaped(comparison.new_name)}** against **{escaped(comparison.base_name)}**"
-    parts = [f"{names}: {comparison.rows} questions{kind}\n"]
+    parts = [f"{names}: {comparison.rows} questions{kind}\n", f"{escaped(comparison.summary)}\n"]
+    parts += _setup(comparison)
     if results:
         parts.append(markdown_table(results))
     parts += _part(comparison, comparison.metrics)
     for tag, metrics in comparison.slices.items():
         parts += [f"{escaped(tag)}\n", *_part(comparison, metrics)]
-    if comparison.notes:
-        parts.append(_listed(comparison.notes))
+    if below := notes_below(comparison):
+        parts.append(_listed(below))
     powers = [line for metric in comparison.metrics.values() for line in power_line(metric)]
     if powers:
         parts.append(_listed(powers))
@@ -70,9 +74,20 @@ def comparison_json(comparison: Comparison, results: Sequence[GateResult] = ()) 
 
     :param comparison: The comparison.
     :param results: What a gate says of it.
-    :returns: Everything that the comparison knows, by the names of its fields.
+    :returns: Everything that the comparison knows, by the names of its fields; what to read first comes first.
     """
-    return {**_fields(comparison), **gate_json(results)}
+    found = _fields(comparison)
+    return {**{name: found[name] for name in _FIRST}, **found, **gate_json(results)}
+
+
+def notes_below(comparison: Comparison) -> list[str]:
+    """
+    Give the notes that stand below the tables.
+
+    :param comparison: The comparison.
+    :returns: All but those on metrics that one run alone has, which stand above.
+    """
+    return [note for note in comparison.notes if note not in comparison.unmatched]
 
 
 def gate_json(results: Sequence[GateResult]) -> dict[str, Any]:
@@ -238,6 +253,20 @@ def _part(comparison: Comparison, metrics: Mapping[str, MetricComparison]) -> li
         for heads, lines in tables(comparison, metrics)
     ]
     below = footnotes(comparison, metrics)
+    return [*parts, _listed(below)] if below else parts
+
+
+def _setup(comparison: Comparison) -> list[str]:
+    """What differs between the set-ups, and the metrics that one run alone has."""
+    parts, below = [], list(comparison.unmatched)
+    if comparison.setup is not None:
+        parts.append(f"{setup_heading(comparison.setup)}\n")
+        lines = setup_lines(comparison.setup)
+        if lines:
+            heads = ["Part", "What", "Base", "New"]
+            table = [table_line(heads), "|" + "---|" * len(heads), *(table_line(list(line)) for line in lines)]
+            parts.append("\n".join(table) + "\n")
+        below = [*comparison.setup.unknown, *below]
     return [*parts, _listed(below)] if below else parts
 
 

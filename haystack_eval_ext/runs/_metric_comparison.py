@@ -14,7 +14,7 @@ import numpy as np
 
 from haystack_eval_ext.runs._differences import Difference, paired_difference, unpaired_difference
 from haystack_eval_ext.runs._gate_power import rows_to_decide
-from haystack_eval_ext.runs._means import MeanEstimate, mean_interval
+from haystack_eval_ext.runs._means import MeanEstimate, mean_interval, zero_one
 from haystack_eval_ext.runs._power import detectable
 from haystack_eval_ext.runs._scored import Bounds, failed_shares, has_number, mean_bounds, score_range
 from haystack_eval_ext.runs._spread import ROUNDING
@@ -97,6 +97,7 @@ class MetricComparison:
     :param improved: The rows that became better most.
     :param worsened: The rows that became worse most.
     :param again: The difference at another confidence, without the randomisation test.
+    :param binary: True if all scores of the pairs are 0 or 1.
     """
 
     name: str
@@ -113,6 +114,7 @@ class MetricComparison:
     improved: list[RowChange]
     worsened: list[RowChange]
     again: Callable[..., Difference] | None = field(default=None, repr=False, compare=False, metadata=_NO_VALUE)
+    binary: bool = False
 
     @property
     def wins(self) -> int | None:
@@ -189,6 +191,7 @@ def compare_metric(
         improved=[row for row in changes if better * row.change > 0][: settings.changed],
         worsened=[row for row in changes if better * row.change < 0][: settings.changed],
         again=measured.again,
+        binary=measured.binary,
     )
 
 
@@ -200,6 +203,7 @@ class _Measured(NamedTuple):
     again: Callable[..., Difference]
     bounds: Bounds | None
     changes: list[RowChange]
+    binary: bool = False
 
 
 class _Column(NamedTuple):
@@ -237,7 +241,9 @@ def _paired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settin
         if has_number(before) and has_number(after) and not math.isclose(before, after, rel_tol=ROUNDING)
     ]
     alone = _side(two, two.values, rows.clusters, settings.confidence)
-    return _Measured(sides[0], sides[1], alone, difference, again, _paired_bounds(one, two, difference), changes)
+    binary = bool(both.any()) and all(zero_one(column.values[both]) for column in (one, two))
+    bounds = _paired_bounds(one, two, difference)
+    return _Measured(sides[0], sides[1], alone, difference, again, bounds, changes, binary)
 
 
 def _unpaired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settings: Settings) -> _Measured:

@@ -77,6 +77,7 @@ _MANIFEST: dict[str, Shape] = {
         )
     ),
     "corpus": _dict_of(_dict),
+    "setup": _dict_of(_optional(_dict)),
     "spread": _dict_of(_optional(_number)),
     "diagnoses": _dict_of(
         _has(

@@ -40,6 +40,8 @@ from haystack_eval_ext.runs._label_check import check_labels
 from haystack_eval_ext.runs._people import DifferingRow, JudgeAgreement, agree
 from haystack_eval_ext.runs._rescoring import evaluate_again, metrics_anew, pipeline_of, rejudged, without_scores
 from haystack_eval_ext.runs._run_folder import MANIFEST, check_folder
+from haystack_eval_ext.runs._setup_record import setup_of
+from haystack_eval_ext.runs._setups import compare_setups
 from haystack_eval_ext.runs.comparison import Comparison, ComparisonError
 from haystack_eval_ext.runs.dataset import Data, Dataset, open_dataset
 from haystack_eval_ext.runs.evaluation import evaluate_pipeline
@@ -259,7 +261,10 @@ def compare(
     one, two = comparable(before, after)
     found = comparing.compare(one, two, **how)
     notes = [f"Both runs were scored anew with the evaluation pipeline of '{after.name}'."] if rejudge else []
-    return replace(found, notes=[*notes, *found.notes, *notes_on(before, after)])
+    setup = compare_setups(
+        setup_of(before.manifest), setup_of(after.manifest), base_name=found.base_name, new_name=found.new_name
+    )
+    return replace(found, notes=[*notes, *found.notes, *notes_on(before, after)], setup=setup)
 
 
 def check(

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from haystack_eval_ext.runs._differences import RESAMPLES
@@ -21,10 +21,13 @@ from haystack_eval_ext.runs._metric_comparison import (
     metric_side,
 )
 from haystack_eval_ext.runs._power import check_power
-from haystack_eval_ext.runs._scored import Bounds, MetricRows, ScoredRun, counted, nearest, some
+from haystack_eval_ext.runs._scored import Bounds, MetricRows, ScoredRun, counted, nearest
+from haystack_eval_ext.runs._setups import SetupComparison, SetupDifference
 from haystack_eval_ext.runs._significance import holm
 from haystack_eval_ext.runs._spread import check_confidence
+from haystack_eval_ext.runs._summary import summary
 from haystack_eval_ext.runs._tags import chosen_tags
+from haystack_eval_ext.runs._unmatched import unmatched
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -38,6 +41,8 @@ __all__ = [
     "MetricSide",
     "RowChange",
     "ScoredRun",
+    "SetupComparison",
+    "SetupDifference",
     "compare",
     "metric_side",
 ]
@@ -58,6 +63,11 @@ class Comparison:
     :param confidence: That of every interval.
     :param power: The chance that `minimal_detectable` and `rows_needed` stand for.
     :param seed: That of the randomisation tests.
+    :param summary: What changed, in one sentence: the metric that tells most, and how certain it is.
+    :param only_base: Metrics that the base run alone has.
+    :param only_new: Metrics that the new run alone has.
+    :param unmatched: What to know of these.
+    :param setup: What differs between the set-ups of the runs; None if nothing is known of them.
     """
 
     base_name: str
@@ -70,6 +80,11 @@ class Comparison:
     confidence: float
     power: float
     seed: int
+    summary: str = ""
+    only_base: list[str] = field(default_factory=list)
+    only_new: list[str] = field(default_factory=list)
+    unmatched: list[str] = field(default_factory=list)
+    setup: SetupComparison | None = None
 
 
 def compare(
@@ -142,11 +157,8 @@ def compare(
         notes = joined.notes
         rows, tags = JoinedRows(joined.base_rows, joined.new_rows, joined.clusters), (joined.tags, joined.tags)
     names = [name for name in base.metrics if name in new.metrics]
-    notes += [
-        f"Only '{run.name}' has {some(only, 10)}."
-        for run in (base, new)
-        if (only := [name for name in run.metrics if name not in names])
-    ]
+    alone = unmatched(base, new, same_questions=not unpaired and len(rows.base) == len(base.ids) == len(new.ids))
+    notes += alone.notes
     _check_names("margins", margins or {}, names)
     for name, margin in (margins or {}).items():
         if not 0 < margin < math.inf:
@@ -162,17 +174,22 @@ def compare(
         return {name: compare_metric(name, base, new, chosen, settings) for name in names}
 
     measured = measure(rows)
+    adjusted = _adjusted({"": measured})[""]
     return Comparison(
         base_name=base.name,
         new_name=new.name,
         paired=not unpaired,
         rows=min(len(rows.base), len(rows.new)),
-        metrics=_adjusted({"": measured})[""],
+        metrics=adjusted,
         slices=_adjusted({tag: measure(chosen) for tag, chosen in _slices(by, rows, tags).items()}),
         notes=[*notes, *_undefined_alone(base.name, new.name, measured)],
         confidence=confidence,
         power=power,
         seed=seed,
+        summary=summary(adjusted, confidence=confidence),
+        only_base=alone.only_base,
+        only_new=alone.only_new,
+        unmatched=alone.notes,
     )
 
 

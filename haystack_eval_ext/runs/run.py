@@ -28,6 +28,7 @@ from haystack_eval_ext.runs._run_files import (
 )
 from haystack_eval_ext.runs._run_rows import rows_dataset, without_texts
 from haystack_eval_ext.runs._scored import NO_REASON, MetricRows, ScoredRun, failed_answers, failed_in_part, not_reached
+from haystack_eval_ext.runs._setup_record import SETUP, setup_without_texts
 from haystack_eval_ext.runs.evaluation import EvaluationError, MetricScores
 
 if TYPE_CHECKING:
@@ -197,7 +198,8 @@ class EvaluationRun:
             ids, clusters and tags stay.
         """
         # What a diagnosis says is ids and scores.
-        bare = {"texts": False, "pipelines": {}, "warnings": [], "never_retrieved": {}}
+        setup = setup_without_texts(self.manifest)
+        bare = {"texts": False, "pipelines": {}, SETUP: setup, "warnings": [], "never_retrieved": {}}
         metrics = {name: replace(metric, errors=_without_reasons(metric)) for name, metric in self.metrics.items()}
         return EvaluationRun({**self.manifest, **bare}, list(map(without_texts, self.rows)), metrics)
 
@@ -251,7 +253,7 @@ class EvaluationRun:
             )
             for place, row in enumerate(self._first_rows)
         ]
-        write_baseline(path, {**head, "texts": False}, rows)
+        write_baseline(path, {**head, SETUP: setup_without_texts(self.manifest), "texts": False}, rows)
 
     def to_pandas(self) -> Any:
         """
