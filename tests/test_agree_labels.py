@@ -107,6 +107,7 @@ def test_other_labels_are_refused_by_name(written: Any, part: str) -> None:
     assert isinstance(found, str)
     assert part in found
     # What a user says it means goes before everything.
+    assert label(5.0, checked_words({"5": 0.25})) == label(5, checked_words({"5": 0.25})) == 0.25
     if isinstance(written, str) and written != "!":
         assert label(written.upper(), checked_words({written: 0.25})) == 0.25
 
@@ -280,6 +281,7 @@ def test_rows_that_differ_most_come_first_and_have_texts_if_asked() -> None:
     assert told.differing[0].question == f"{SECRET} question 2?"
     bare = agree(run(scores).without_texts(), None, "polite", labels=labels, threshold=0.5, texts=True)
     assert bare.differing[0].question is None
+    assert "kept without texts" in " ".join(bare.notes)
 
 
 def test_a_sweep_without_a_threshold_is_honest_everywhere() -> None:

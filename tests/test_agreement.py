@@ -193,6 +193,27 @@ def test_a_range_that_is_none_or_too_small_is_refused(limits: tuple[float, float
         agree(labelled([1, 5, 3], [0.0, 1.0, 0.5]), "human", "polite", label_range=limits)
 
 
+@pytest.mark.parametrize(
+    ("labels", "scores"),
+    [
+        ([0, 5, 1], [0.0, 1.0, 0.5]),  # 1 of 5 would count as right
+        ([0, 1, 1], [5.0, 1.0, 2.0]),  # all scores would
+        ([0.2, 1, 0.9], [5.0, 1.0, 2.0]),
+    ],
+)
+def test_a_threshold_does_not_hide_two_scales(labels: list[Any], scores: list[float | None]) -> None:
+    with pytest.raises(ValueError, match=r"two scales.*--label-range"):
+        agree(labelled(labels, scores), "human", "polite", threshold=0.5)
+
+
+def test_labels_of_a_metric_of_which_less_is_better_may_be_the_wrong_way_round() -> None:
+    run = labelled(["yes", "no", "yes", "no"], [0.0, 1.0, 0.0, 1.0])
+    assert run.metrics["polite"].info.lower_is_better
+    found = agree(run, "human", "polite")
+    assert (found.kappa, "--label-words yes=0,no=1" in " ".join(found.notes)) == (-1.0, True)
+    assert agree(run, "human", "polite", label_words={"yes": 0, "no": 1}).notes == []
+
+
 def test_words_of_two_classes_go_with_a_rubric() -> None:
     found = agree(labelled(["yes", "no", "yes"], [5.0, 1.0, 2.0]), "human", "polite", threshold=3)
     assert found.confusion == [[1, 0], [1, 1]]
@@ -348,7 +369,10 @@ def test_no_row_is_judged_by_a_threshold_that_it_helped_to_choose() -> None:
     people, scores = noisy(40, 2, 0.6)
     clusters = [row // 2 for row in range(40)]
     found = sweep_thresholds(people, scores, clusters=clusters, folds=4)
-    # Without it, a cluster's rows must be judged the same: their part had no say.
+    # A row without a label had no say in any threshold.
+    more = sweep_thresholds([*people, None, None], [*scores, 0.0, None], clusters=[*clusters, None, None], folds=4)
+    assert (more.chosen, more.classes[40:]) == (found.chosen, [0.0, None])
+    # The rows of a cluster are judged by one threshold, chosen without them.
     assert [value is None for value in found.classes] == [False] * 40
     for first in range(0, 40, 2):
         given = [found.classes[first], found.classes[first + 1]]

@@ -41,6 +41,7 @@ COMMANDS = {
     "compare good bad": ["ranking.RR", "ranking.P@1", "recall", "exact"],
     "compare good bad --by lang": ["ranking.RR", "ranking.P@1", "recall", "exact"],
     "agree people --human human --metric exact": ["Accuracy", "Kappa"],
+    "agree people --human human --human other --metric exact --sweep --by lang": ["Accuracy", "Kappa", "lang:de"],
     "trec qrels.txt run.txt -m \"nDCG(dcg='exp-log2')@10 R@1000\"": ["ranking.R@1000"],
     "trec qrels.txt run.txt other.txt -m 'AP nDCG@10 R@1000'": ["run.txt", "other.txt"],
 }
@@ -52,7 +53,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tables")
     for name, wrong in {"good": 2, "bad": 30}.items():
         api.evaluate(evaluators(), data(40, wrong=wrong), out=folder / name)
-    people = [row | {"human": ["yes", "no"][number < 4]} for number, row in enumerate(numbered(40, wrong=2))]
+    people = [
+        row | {"human": ["yes", "no"][number < 4], "other": ["ja", "nein"][number < 5]}
+        for number, row in enumerate(numbered(40, wrong=2))
+    ]
     api.evaluate(evaluators(), people, out=folder / "people")
     row = {
         "question": "q",

@@ -30,14 +30,15 @@ def print_agreement(out: Console, found: JudgeAgreement, *, confidence: float, l
     human = ", ".join(found.people)
     rows = found.rows if found.classes else found.ranks.rows
     left_out = found.rows + found.left_out - rows
-    without = f", {left_out} without a label or a score left out" if left_out else ""
+    tied = ", or with a tie," if found.tied else ""
+    without = f", {left_out} without a label or a score{tied} left out" if left_out else ""
     print_text(out, f"{found.metric} against {human}, {rows} questions{without}")
     level = f"{confidence * 100:g} % interval"
     if found.classes:
         _print_confusion(out, found, human)
     _print_values(out, found, level)
     if found.raters is not None:
-        _print_raters(out, found.raters, found.metric, level)
+        _print_raters(out, found.raters, found.metric, level, graded=len(found.classes) > 2)  # noqa: PLR2004
     if found.sweep is not None:
         _print_sweep(out, found.sweep, level)
     if found.slices:
@@ -81,7 +82,8 @@ def _print_values(out: Console, found: JudgeAgreement, level: str) -> None:
     print_table(out, heads, [(name, shown(value), shown_interval(interval)) for name, value, interval in lines])
 
 
-def _print_raters(out: Console, raters: RaterAgreement, metric: str, level: str) -> None:
+def _print_raters(out: Console, raters: RaterAgreement, metric: str, level: str, *, graded: bool) -> None:
+    """Of two classes every alpha is the same."""
     out.print()
     pairs = [*raters.people, *raters.judge]
     print_table(
@@ -106,7 +108,7 @@ def _print_raters(out: Console, raters: RaterAgreement, metric: str, level: str)
             ("Mean kappa of the pairs", shown(raters.people_kappa), shown(raters.judge_kappa)),
             *(
                 (f"Krippendorff's alpha, {name}", shown(raters.people_alpha[name]), shown(raters.judge_alpha[name]))
-                for name in raters.people_alpha
+                for name in (raters.people_alpha if graded else ("nominal",))
             ),
         ],
     )

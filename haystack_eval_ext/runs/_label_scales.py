@@ -82,13 +82,7 @@ def check_scales(
         )
         raise ValueError(msg)
     if not on_one_scale(labels, scores):
-        msg = (
-            f"column {columns} holds labels from {_range(human)}, but '{metric}' has scores from {_range(judge)}: two "
-            "scales. Bring the labels to the scale of the scores: label_range=(1, 5) (--label-range 1:5) makes them 0 "
-            "to 1, label_words (--label-words 5=1,4=0.5) gives each its number. Then, if scores are graded, "
-            f"give {_THRESHOLD}."
-        )
-        raise ValueError(msg)
+        raise _two_scales(human, judge, columns, metric)
 
 
 def classes_of(
@@ -114,15 +108,18 @@ def check_classes(
     classes: tuple[Sequence[float | None], Sequence[float | None]],
     threshold: float,
     columns: str,
+    metric: str,
 ) -> None:
     """
-    Refuse a threshold that leaves nothing to agree on.
+    Refuse a threshold that leaves nothing to agree on, or means one thing for labels and another for scores.
 
     :param values: The labels and the scores.
     :param classes: The classes that they became.
     :param threshold: The threshold.
     :param columns: What the labels are called.
-    :raises ValueError: If all became one class, or the labels did that were not.
+    :param metric: What the scores are called.
+    :raises ValueError: If labels and scores are on two scales, where labels are no classes yet; if all became one
+        class, or the labels did that were not.
     """
     human, judge = ({value for value in column if value is not None} for column in values)
     labelled, scored = ({value for value in column if value is not None} for column in classes)
@@ -138,6 +135,18 @@ def check_classes(
             "(--label-words)."
         )
         raise ValueError(msg)
+    divided = human <= _TWO and len(scored) > 1
+    if not divided and not on_one_scale(*values):
+        raise _two_scales(human, judge, columns, metric)
+
+
+def _two_scales(human: set[float], judge: set[float], columns: str, metric: str) -> ValueError:
+    return ValueError(
+        f"column {columns} holds labels from {_range(human)}, but '{metric}' has scores from {_range(judge)}: two "
+        "scales. Bring the labels to the scale of the scores: label_range=(1, 5) (--label-range 1:5) makes them 0 to "
+        f"1, label_words (--label-words 5=1,4=0.5) gives each its number. Then, if scores are graded, "
+        f"give {_THRESHOLD}."
+    )
 
 
 def _range(values: set[float]) -> str:

@@ -108,9 +108,11 @@ def label(value: Any, words: Mapping[str, float]) -> float | str | None:
         return _of_text(value, words)
     if not isinstance(value, bool | int | float):
         return "a list or an object"
-    if words and (key := _plain(str(value))) in words:
-        return words[key]
-    return _finite(value)
+    number = _finite(value)
+    for key in (str(value), f"{number:g}" if isinstance(number, float) else ""):
+        if _plain(key) in words:
+            return words[_plain(key)]
+    return number
 
 
 def _of_text(value: str, words: Mapping[str, float]) -> float | str | None:

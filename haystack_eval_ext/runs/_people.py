@@ -175,7 +175,7 @@ def agree(
     if threshold is not None:
         classes = {name: classes_of(column, threshold, every, judge) for name, column in people.items()}
         judged = classes_of(judge, threshold, judge, judge)
-        check_classes((every, judge), (_joined(classes), judged), threshold, named)
+        check_classes((every, judge), (_joined(classes), judged), threshold, named, metric)
     else:
         check_scales(every, judge, named, metric, sweep=sweep)
         classes, judged = people, judge
@@ -197,14 +197,22 @@ def agree(
         )
         classes, judged = {name: [None] * len(judge) for name in people}, [None] * len(judge)
         most, tied = list(judged), []
+    if texts and not found.has_texts:
+        notes.append(f"'{found.name}' was kept without texts: the rows that differ have none.")
     overall = agreement(most, judged, weights=weights, confidence=confidence)
+    ranks = rank_agreement(means, judge, confidence=confidence)
+    if found.metrics[metric].info.lower_is_better and (overall.kappa or ranks.spearman or 0.0) < 0:
+        notes.append(
+            f"Of '{metric}' a lower score is better, and a label of 1 stands for a high score: if it means good, turn "
+            "the labels around with label_words (--label-words yes=0,no=1)."
+        )
     return JudgeAgreement(
         **{each.name: getattr(overall, each.name) for each in fields(Agreement)},
         metric=metric,
         people=list(people),
         threshold=threshold,
         tied=tied,
-        ranks=rank_agreement(means, judge, confidence=confidence),
+        ranks=ranks,
         mean_absolute_error=_apart(means, judge) if on_one_scale(every, judge) else None,
         differing=_differing(found, people, most, judge, judged, texts=texts),
         raters=(

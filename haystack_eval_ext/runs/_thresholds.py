@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,8 @@ class ThresholdSweep:
         on new rows.
     :param best: The threshold with the highest kappa on all rows: the one to use.
     :param in_sample: Its agreement on the very rows that it was chosen by, and so too good.
-    :param classes: For each row its class by the threshold that the other parts chose; None for rows that miss one.
+    :param classes: For each row its class by the threshold that the other parts chose, of rows without people's class
+        by the best one; None for rows without a score.
     :param thresholds: The thresholds, at most 20 of them spread over all.
     """
 
@@ -127,7 +129,7 @@ def sweep_thresholds(
     cuts, rates = _table(classes, values)
     best = _best(cuts, rates)
     people = classes.tolist()
-    by_row: list[float | None] = [None] * len(scores)
+    by_row = [None if score is None or math.isnan(score) else float(score >= best) for score in scores]
     for place, value in zip(kept, judged.tolist(), strict=True):
         by_row[place] = value
     shown = np.unique(np.linspace(0, len(cuts) - 1, min(len(cuts), _LISTED)).round().astype(int))
