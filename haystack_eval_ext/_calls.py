@@ -119,6 +119,19 @@ def causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
+def attribute(holder: Any, name: str) -> Any:
+    """
+    Look at an attribute of a user's or client's object, whatever a property of it may raise.
+
+    :param holder: The object.
+    :param name: The attribute.
+    :returns: Its value; None if there is none.
+    """
+    with suppress(Exception):
+        return getattr(holder, name, None)
+    return None
+
+
 def http_status(error: BaseException | None) -> int | None:
     """
     The HTTP status that a service answered with.
@@ -127,9 +140,9 @@ def http_status(error: BaseException | None) -> int | None:
     :returns: The status, from 400 to 599, that it or what it came from carries; None if there is none.
     """
     for one in causes(error):
-        for holder in (one, getattr(one, "response", None)):
+        for holder in (one, attribute(one, "response")):
             for name in _STATUS_NAMES:
-                value = getattr(holder, name, None)
+                value = attribute(holder, name)
                 if isinstance(value, int) and value in _HTTP_ERRORS:
                     return value
     return None

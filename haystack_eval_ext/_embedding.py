@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from haystack import Document
 
-from haystack_eval_ext._calls import contained, in_thread, login_refused, name_of
+from haystack_eval_ext._calls import contained, in_thread, login_refused
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext._said import in_words, said_by
 from haystack_eval_ext._text import sendable
 
 if TYPE_CHECKING:
@@ -290,7 +291,7 @@ def _steps(
                 batches += [batch[half:], batch[:half]]
             else:
                 failures += 1
-                reasons[batch[0]] = name_of(reply)
+                reasons[batch[0]] = in_words(reply, said_by(reply))
     return Embedded([vectors.get(text) for text in sent], [reasons.get(text) for text in sent])
 
 

@@ -12,7 +12,7 @@ from haystack.dataclasses import ChatMessage
 
 from differences import Difference, shown
 from haystack_eval_ext import FailedRowsError
-from judged_replies import faithful, faithfulness, llm, make, marker, relevance, relevant
+from judged_replies import SIDES, RowReplies, faithful, faithfulness, llm, make, marker, relevance, relevant
 
 ONE = '{"score": 1}'
 TWO = ["a", "b"]
@@ -77,6 +77,14 @@ def meta(side: str) -> list[str]:
 def types(side: str) -> list[str]:
     one, two = relevance(side, relevant(["x."])), relevance(side, relevant(["x."]), relevant([]))
     return [type(value).__name__ for value in (one["score"], two["score"], two["individual_scores"][0])]
+
+
+def several(side: str) -> Any:
+    generator: Any = RowReplies([faithful(["a"], [1])])
+    generator.generation_kwargs = {"n": 2}
+    rows: dict[str, Any] = {"questions": [marker(0)], "contexts": [["c"]], "predicted_answers": ["a"]}
+    evaluator = SIDES[side].FaithfulnessEvaluator(chat_generator=generator, progress_bar=False)
+    return [float(score) for score in evaluator.run(**rows)["individual_scores"]]
 
 
 def raised(side: str) -> list[str]:
@@ -149,6 +157,12 @@ JUDGED_DIFFERENCES: dict[str, Difference] = {
         columns=["no reply", "no text"],
         stock=["IndexError", "AttributeError"],
         ours=["[None]"] * 2,
+    ),
+    "Several replies in each call": Difference(
+        lambda side: [tried(partial(several, side))],
+        columns=["n=2"],
+        stock=["[1.0]"],
+        ours=["ValueError"],
     ),
     "Keys that nobody asked for": Difference(
         results('{"score": 1, "more": 2}'),

@@ -31,6 +31,7 @@ LAYERS = (
         "_platform",
         "_resources",
         "_rows",
+        "_said",
         "_scores",
         "_sentences",
         "_serialization",

@@ -74,7 +74,7 @@ def test_each_different_text_is_embedded_once_and_blank_ones_never(way: str, emb
 @pytest.mark.parametrize(
     ("sign", "reason"),
     [
-        ("#refuse", "RefusedError"),
+        ("#refuse", "HTTP 400 (RefusedError)"),
         ("#none", "no embedding"),
         ("#nan", "an embedding not of finite numbers"),
         ("#empty", "an embedding not of finite numbers"),
@@ -118,7 +118,7 @@ def test_a_service_that_is_down_is_not_asked_for_each_text(way: str, count: int,
     it = LetterDocumentEmbedder()
     _, reasons = embedded(way, it, numbered(count, set(range(count))))
     assert [len(batch) for batch in it.asked].count(1) == tried
-    assert (reasons.count("RefusedError"), reasons.count(DOWN)) == (tried, count - tried)
+    assert (reasons.count("HTTP 400 (RefusedError)"), reasons.count(DOWN)) == (tried, count - tried)
 
 
 @in_both_ways
@@ -127,7 +127,7 @@ def test_a_text_embedder_is_asked_for_each_text_once(way: str) -> None:
     texts = numbered(30, set(range(20)))
     _, reasons = embedded(way, it, texts)
     assert it.asked == texts
-    assert reasons == ["RefusedError"] * 20 + [None] * 10
+    assert reasons == ["HTTP 400 (RefusedError)"] * 20 + [None] * 10
 
 
 @in_both_ways

@@ -86,7 +86,7 @@ def test_vectors_are_kept_as_they_come(evaluator: type, cache: dict[str, Any]) -
     assert both_rows(it, ["Ma", "Ne", "#login"])["errors"] == [
         None,
         None,
-        "a text could not be embedded (RuntimeError: the login was refused)",
+        "a text could not be embedded (HTTP 401 (RuntimeError): the login was refused)",
     ]
     assert it.embedder.asked == ["#login"]
 

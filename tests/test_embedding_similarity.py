@@ -74,7 +74,7 @@ def test_a_failure_costs_the_rows_it_touches(embedder: type, sign: str) -> None:
 def test_a_failure_is_raised_after_all_rows_with_the_result_and_without_texts(embedder: type) -> None:
     evaluator = make(embedder)
     truths = ["a", "".join(["sec", "ret"]) + " #refuse", "b"]  # a traceback quotes the lines of this file
-    with pytest.raises(FailedRowsError, match=r"1 of 3 rows failed \(RefusedError: 1\): row 1") as caught:
+    with pytest.raises(FailedRowsError, match=r"1 of 3 rows failed \(HTTP 400 \(RefusedError\): 1\): row 1") as caught:
         evaluator.run(truths, ["a", "b", "b"])
     assert caught.value.result["statuses"] == ["scored", "error", "scored"]
     assert caught.value.result["score"] == 1.0
@@ -86,7 +86,7 @@ def test_a_failure_is_told_once_with_counts(embedder: type, caplog: pytest.LogCa
     with caplog.at_level(logging.WARNING):
         make(embedder, raise_on_failure=False).run(["a", "secret #refuse", "#none"], ["a", "b", "#long"])
     (record,) = caplog.records
-    assert "2 of 3 rows failed (RefusedError: 1, no embedding: 1): rows 1, 2" in record.getMessage()
+    assert "2 of 3 rows failed (HTTP 400 (RefusedError): 1, no embedding: 1): rows 1, 2" in record.getMessage()
     assert "secret" not in record.getMessage()
 
 
@@ -135,7 +135,7 @@ def test_a_service_that_is_down_is_not_asked_for_each_text(
     assert math.isnan(result["score"])
     assert len(evaluator.embedder.asked) <= min(2 * tried + math.ceil(math.log2(count)), 2 * count - 1)
     assert [len(batch) for batch in evaluator.embedder.asked].count(1) == tried
-    assert f"RefusedError: {tried}" in caplog.text
+    assert f"HTTP 400 (RefusedError): {tried}" in caplog.text
     assert ("not asked, since every call had failed: 590" in caplog.text) == (count > tried)
 
 

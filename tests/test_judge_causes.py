@@ -13,8 +13,8 @@ from haystack.components.generators.chat import FallbackChatGenerator
 from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext import FaithfulnessEvaluator, RefusalEvaluator
+from haystack_eval_ext._said import said_by
 from haystack_eval_ext.judged._failures import classify
-from haystack_eval_ext.judged._said import said_by
 from judged_rows import QUICK, evaluator, judge, rows
 from openai_faults import ERRORS, OTHER_FORMS, PROXY, SILENT, WRITTEN
 from openai_server import OpenAIServer
@@ -239,6 +239,18 @@ class Response:
         return self.body
 
 
+class GuardedError(Exception):
+    """Its properties raise what no client should."""
+
+    type = "a_type"
+
+    @property
+    def response(self) -> Any:
+        raise RuntimeError
+
+    body = code = response
+
+
 def body(**error: Any) -> dict[str, Any]:
     """As services write it."""
     return {"error": {"message": "You sent: a secret", **error}}
@@ -255,6 +267,7 @@ def body(**error: Any) -> dict[str, Any]:
         (error_with(response=Response([body(status="INVALID_ARGUMENT", code=400)])), ", code INVALID_ARGUMENT"),
         (error_with(response={"Error": {"Code": "ValidationException", "Message": "m"}}), ", code ValidationException"),
         (error_with(response=Response(ValueError("no JSON"))), ""),
+        (GuardedError("You sent: a secret"), ", type a_type"),
         (error_with(error_with(body=body(code="c1"))), ", code c1"),
         (error_with(error_with(error_with(type="not_found_error"))), ", type not_found_error"),
         # Neither free text, nor what is as long as a text, nor keys and numbers of accounts.
@@ -268,6 +281,15 @@ def body(**error: Any) -> dict[str, Any]:
 def test_identifiers_are_shown_and_nothing_else(error: Exception, words: str) -> None:
     assert str(said_by(error)) == words
     assert "secret" not in classify(error, served_before=False).reason
+
+
+def test_the_status_of_amazons_clients_is_read() -> None:
+    """Theirs is in a dictionary, and what wraps them has none."""
+    said = {"Error": {"Code": "ValidationException", "Message": "m"}, "ResponseMetadata": {"HTTPStatusCode": 400}}
+    failure = classify(error_with(error_with(response=said)), served_before=False)
+    assert failure.reason == f"HTTP 400 (RuntimeError), code ValidationException; {PERHAPS}"
+    said = {"Error": {"Code": "ThrottlingException"}, "ResponseMetadata": {"HTTPStatusCode": 429}}
+    assert classify(error_with(response=said), served_before=False).limited
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -47,7 +47,9 @@ def test_a_text_that_cannot_be_embedded_costs_its_rows(evaluator: type, embedder
 @both
 def test_failed_rows_are_raised_with_the_others_result(evaluator: type) -> None:
     it = make(evaluator, raise_on_failure=True)
-    with pytest.raises(FailedRowsError, match=r"1 of 2 rows failed .*embedded \(RefusedError\)\): row 1\.") as caught:
+    with pytest.raises(
+        FailedRowsError, match=r"1 of 2 rows failed .*embedded \(HTTP 400 \(RefusedError\)\)\): row 1\."
+    ) as caught:
         both_rows(it, ["Ma", "".join(["sec", "ret #refuse"])])
     assert caught.value.result["statuses"] == ["scored", "error"]
     assert "secret" not in "".join(traceback.format_exception(caught.value))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from haystack_eval_ext.judged._said import Said
+    from haystack_eval_ext._said import Said
 
 _BAD_REQUEST = frozenset((400, 415, 422))
 _FORBIDDEN = 403

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from haystack_eval_ext._calls import causes, name_of
+from haystack_eval_ext._calls import attribute, causes, name_of
+from haystack_eval_ext._said import Said, hidden_cause, in_words, odd_answer, said_by
 from haystack_eval_ext.judged._causes import cause_of, may_be_the_format
-from haystack_eval_ext.judged._said import Said, hidden_cause, in_words, odd_answer, said_by
 
 _TOO_MANY_REQUESTS = 429
 _PASSING = frozenset((408, 409, 425, _TOO_MANY_REQUESTS))
@@ -170,8 +170,8 @@ def _was_inside(error: BaseException) -> bool:
 
 
 def _retry_after(error: BaseException) -> float | None:
-    headers = getattr(getattr(error, "response", None), "headers", None) or getattr(error, "headers", None)
-    get = getattr(headers, "get", None)
+    headers = attribute(attribute(error, "response"), "headers") or attribute(error, "headers")
+    get = attribute(headers, "get")
     if not callable(get):
         return None
     milliseconds = _number(get("retry-after-ms"))

@@ -32,7 +32,7 @@ class JudgePolicy:
         not count while the service answers others: then only the deadline ends the attempts. Neither does a refused
         response format (400, 415, 422) as long as no request of the run was answered in one or refused in all of them.
         After that, and with 501, asking in a simpler format is an attempt like others. A judge that gives the same text
-        without JSON twice running has declined, and is not asked on.
+        without JSON twice running has declined, and is not asked on, nor is one that gives thoughts alone twice.
         What a reply leaves out is asked for by a request of its own, so that one question makes at most that many
         requests, each for fewer items than the one before; a reply that is cut off at the token limit makes two
         questions of one, down to the single item.

@@ -17,6 +17,7 @@ from haystack.core.serialization import component_to_dict
 from haystack_eval_ext._calls import login_refused
 from haystack_eval_ext._embedding import embed_async, read_vector, takes_documents, warm_up_async
 from haystack_eval_ext._formulas import cosine
+from haystack_eval_ext._said import in_words, said_by
 from haystack_eval_ext._scores import UndefinedScore
 from haystack_eval_ext._text import blank, sendable
 from haystack_eval_ext.judged._account import embedding_tokens_of, estimated_tokens
@@ -244,7 +245,7 @@ class _Embedder:
         except Exception as error:
             if not login_refused(error):
                 raise
-            return [None] * len(texts), [f"{type(error).__name__}: the login was refused"] * len(texts)
+            return [None] * len(texts), [f"{in_words(error, said_by(error))}: the login was refused"] * len(texts)
 
     def _account(self, texts: list[str], meta: Any) -> None:
         """Share the tokens of a call out among its texts, by about how many each has."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any, NamedTuple
 
-from haystack_eval_ext._calls import causes, http_status, name_of
+from haystack_eval_ext._calls import attribute, causes, http_status, name_of
 
 # A name of a service's own. Long rows of digits are keys and numbers of accounts.
 _IDENTIFIER = re.compile(r"(?!.*\d{6})[A-Za-z][A-Za-z0-9_.:/\[\]-]{0,63}")
@@ -69,7 +69,8 @@ def said_by(error: BaseException) -> Said:
     :returns: What it said; nothing if there is nothing to be read.
     """
     read = [_read(body) for one in causes(error) for body in _bodies(one)]
-    return _joined(read)._replace(status=http_status(error) or next((s.status for s in read if s.status), None))
+    stated = (said.status for said in read if said.status is not None)
+    return _joined(read)._replace(status=http_status(error) or next(stated, None))
 
 
 def odd_answer(error: BaseException) -> Odd | None:
@@ -150,10 +151,10 @@ def _frames(error: BaseException) -> list[FrameType]:
 
 def _bodies(error: BaseException) -> Iterator[Mapping[str, Any]]:
     """The places where clients keep what was said: OpenAI's on the exception itself, others' in a body or response."""
-    yield {name: getattr(error, name, None) for name in ("code", "param", "type", "status")}
-    response = getattr(error, "response", None)
-    given = [getattr(error, "body", None), getattr(error, "details", None), response]
-    read = getattr(response, "json", None)
+    yield {name: attribute(error, name) for name in ("code", "param", "type", "status")}
+    response = attribute(error, "response")
+    given = [attribute(error, "body"), attribute(error, "details"), response]
+    read = attribute(response, "json")
     if callable(read):
         with suppress(Exception):  # of whatever client: not read yet, no JSON
             given.append(read())
@@ -162,6 +163,9 @@ def _bodies(error: BaseException) -> Iterator[Mapping[str, Any]]:
         if isinstance(body, Mapping):
             inner = body.get("error", body.get("Error", body))
             yield inner if isinstance(inner, Mapping) else body
+            about = body.get("ResponseMetadata")  # of Amazon
+            if isinstance(about, Mapping):
+                yield {"code": about.get("HTTPStatusCode")}
 
 
 def _read(body: Mapping[str, Any]) -> Said:
