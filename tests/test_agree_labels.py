@@ -237,6 +237,12 @@ def test_raters_come_from_files_and_from_the_data(tmp_path: Path) -> None:
         files[-1].write_text(text_of(".csv", rows, ("id", "verdict")), encoding="utf-8")
     found = agree(run(), None, "polite", labels=files)
     assert found.people == ["ann.csv: verdict", "ben.csv: verdict"]
+    (tmp_path / "more").mkdir()
+    other = tmp_path / "more" / "ann.csv"
+    other.write_bytes(files[1].read_bytes())
+    assert agree(run(), None, "polite", labels=[files[0], other]).people == ["ann.csv: verdict", "ann.csv: verdict (2)"]
+    with pytest.raises(ValueError, match="names one file twice"):
+        agree(run(), None, "polite", labels=[files[0], other, f"{tmp_path}/more/../ann.csv"])
     first = run()
     for row, value in zip(first.rows, ANN, strict=True):
         row["columns"]["early"] = value

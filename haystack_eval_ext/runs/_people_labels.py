@@ -112,6 +112,8 @@ def people_labels(
     for file, name in wanted:
         alone = sum(other == name for _, other in wanted) == 1
         rater = name if alone and name not in raters else f"{file.join.source}: {name}"
+        if rater in raters:  # files of one name in several folders
+            rater = f"{rater} ({sum(each.startswith(rater) for each in raters) + 1})"
         source = f"column '{name}' of {file.join.source}"
         cells = [(file.rows.get(key) or {}).get(name) for key in run.ids]
         raters[rater] = _numbers(source, run.ids, cells, words)
@@ -127,6 +129,10 @@ def people_labels(
 
 def _sources(labels: LabelData) -> list[Any]:
     if isinstance(labels, list | tuple) and labels and all(isinstance(each, str | os.PathLike) for each in labels):
+        paths = [os.path.realpath(each) for each in labels]
+        if len(set(paths)) < len(paths):
+            msg = "labels (--labels) names one file twice: its people would agree with themselves. Name each file once."
+            raise ValueError(msg)
         return [*labels]
     return [labels]
 
