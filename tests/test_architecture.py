@@ -52,6 +52,7 @@ PURE = (
     "retrieval/_ranking.py",
     "runs/_agreement.py",
     "runs/_differences.py",
+    "runs/_gate_power.py",
     "runs/_means.py",
     "runs/_power.py",
     "runs/_raters.py",

@@ -88,6 +88,7 @@ def test_a_plan_is_what_the_run_asks(folder: Path, server: OpenAIServer) -> None
     assert (code, rows, calls, cached) == (0, "3", "2", "0")
     assert server.calls == 0
     assert float(cost) == pytest.approx(int(tokens) / 1000, abs=1e-4)
+    assert "With 3 questions no drop fails nine times in ten (assumed: 0/1 scores of which 20 % change" in stdout
     code, stdout, _ = call(RUN)
     assert code == 0
     assert cells(stdout, "faithfulness", 7)[:3] == ["2", "0", "0"]

@@ -76,6 +76,14 @@ VERDICTS: list[tuple[str, int, str]] = [
     ("compare good bad", 0, ""),
     ("compare bad good --fail-if 'recall drops 0.02'", 0, "pass: recall changed by +0.7000"),
     ("compare good bad --fail-if 'recall drops 0.02'", 1, "fail: recall changed by -0.7000"),
+    (
+        "compare good bad --fail-if 'recall drops 0.02'",
+        1,
+        "Rule significant: a change fails where its interval lies on",
+    ),
+    ("compare good bad --fail-if 'recall drops 0.69'", 1, "fail: recall changed by -0.7000"),
+    ("compare good bad --fail-if 'recall drops 0.69' --rule strict", 0, "inconclusive: recall changed by -0.7000"),
+    ("compare good bad --fail-if 'recall drops 0.02' --rule strict", 1, "Rule strict: a change fails where its whole"),
     ("compare baseline.json bad --fail-if 'exact drops 0.02'", 1, "fail: exact changed by -0.7000"),
     ("compare good same --fail-if 'recall drops 0.02'", 0, "inconclusive: recall changed by 0.0000"),
     ("compare good same --fail-if 'recall drops 0.02' --inconclusive pass", 0, "inconclusive"),
@@ -199,7 +207,10 @@ def test_tables_fit_on_a_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_baseline_is_written_and_replaced_on_demand(folder: Path) -> None:
-    assert call("baseline bad -o b.json")[0] == 0
+    code, _, err = call("baseline bad -o b.json")
+    assert code == 0
+    assert "What a gate finds in these questions (assumed: 20 % of the scores change by chance):" in err
+    assert re.search(r"^  recall: with 40 questions (a|no) drop ", err, re.MULTILINE)
     assert call("compare b.json bad --fail-if 'recall drops 0.9'")[0] == 0
     before = (folder / "b.json").read_text("utf-8")
     assert call("baseline good -o b.json")[0] == 2
@@ -286,6 +297,10 @@ WRONG: list[tuple[str, list[str]]] = [
     ("compare good same --fail-if 'recal drops 0.02'", ["names no metric", "'recall'"]),
     ("compare good same --fail-if 'recall drops -1'", ["--fail-if", "at least 0"]),
     ("compare good same --inconclusive fail", ["--inconclusive", "add --fail-if"]),
+    ("compare good same --rule strict", ["--rule", "add --fail-if"]),
+    ("compare good same --fail-if 'recall drops 0.02' --rule strict --by-mean", ["--by-mean and --rule exclude"]),
+    ("compare good same --fail-if 'recall drops 0.02' --rule lax", ["--rule", "lax", "--help"]),
+    ("check good --fail-if 'recall drops'", ["has no margin", "'recall drops 0'"]),
     ("compare good same --fail-if 'recall < 1' --inconclusive maybe", ["--inconclusive", "maybe", "--help"]),
     ("compare good same --margin x", ["--margin must be a number", "'x'"]),
     ("compare good same --margin 0", ["margins must be above 0"]),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Literal, NoReturn, TypedDict
 
 import typer
@@ -33,6 +34,12 @@ FailIf = Annotated[
     list[str],
     typer.Option(
         "--fail-if", metavar="CONDITION", help="'METRIC < NUMBER', 'METRIC drops NUMBER' (or rises); repeatable."
+    ),
+]
+Baseline = Annotated[
+    Path | None,
+    typer.Option(
+        "--baseline", metavar="FILE", help="A baseline, or the folder of a run, that the gate will compare with."
     ),
 ]
 InconclusiveAs = Annotated[
@@ -70,11 +77,11 @@ class GateOptions(TypedDict):
 
 def gate_options(
     conditions: list[str],
-    inconclusive: Inconclusive | None,
+    inconclusive: Inconclusive | None = None,
     *,
-    by_mean: bool,
-    tolerate_failed: float,
-    rule: GateRule | None,
+    by_mean: bool = False,
+    tolerate_failed: float = TOLERATED,
+    rule: GateRule | None = None,
 ) -> GateOptions:
     """
     Read how a gate is decided, and its conditions before there is anything to check them on.

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from haystack_eval_ext._cli.faults import UserError, collected_warnings, plain, reported
+from haystack_eval_ext._cli.gating import Baseline, FailIf, gate_options
 from haystack_eval_ext._cli.judging import (
     CacheFile,
     EmbedderFile,
@@ -72,6 +73,7 @@ from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext.retrieval._keys import has_key, make_keys
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD, field_of_run, load_evaluators
+from haystack_eval_ext.runs._forecast import forecast_lines
 from haystack_eval_ext.runs._labels import check_label_field
 from haystack_eval_ext.runs._lines import FileProblemsError
 from haystack_eval_ext.runs.dataset import Dataset, read_dataset
@@ -191,6 +193,9 @@ def run(
                     found = api.evaluate(loaded, stored, name=name, mapping=mapping, judge=settings, progress=progress)
                 else:
                     # Prices alone may be those of the RAG pipeline.
+                    asked = len(stored) if sample is None else min(sample, len(stored))
+                    for line in forecast_lines(api.forecast(asked)):
+                        typer.echo(plain(line), err=True)
                     judged = settings if judged_components(loaded) else replace(settings, prices=None)
                     found = run_rag(
                         loaded,
@@ -233,9 +238,17 @@ def plan(
     cache: CacheFile = None,
     prices: PriceFile = None,
     debug: Debug = False,
+    baseline: Baseline = None,
+    fail_if: FailIf = [],  # noqa: B006
 ) -> None:
-    """Tell what the judges of a pipeline would be asked over a data file, before any money is spent."""
+    """
+    Tell what the judges of a pipeline would be asked over a data file, before any money is spent.
+
+    Tells as well which change a gate over these questions would find.
+    """
     with reported(debug=debug):
+        gate_options(fail_if)
+        known = None if baseline is None else load_run(baseline)
         settings = judge_settings(judge=judge, embedder=embedder, cache=cache, prices=prices)
         source = pipeline_file(pipeline)
         with collected_warnings() as warnings:
@@ -247,6 +260,9 @@ def plan(
         print_text(screen, f"{source.stem} over {data.name}, {len(dataset)} rows")
         screen.print()
         print_plans(screen, plans, unplanned)
+        screen.print()
+        for line in forecast_lines(api.forecast(len(dataset) if known is None else known, fail_if)):
+            print_text(screen, line)
         print_warnings(warnings)
 
 

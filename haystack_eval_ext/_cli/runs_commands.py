@@ -40,6 +40,7 @@ from haystack_eval_ext._cli.render import console, print_scores, print_text, pri
 from haystack_eval_ext._cli.runs_tables import print_comparison, print_gate
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._comparison_text import comparison_json, comparison_markdown, gate_json
+from haystack_eval_ext.runs._forecast import forecast_lines
 from haystack_eval_ext.runs._rescoring import metrics_anew
 from haystack_eval_ext.runs._run_exports import write_text
 from haystack_eval_ext.runs._strict_json import write_strict_json
@@ -234,11 +235,18 @@ def baseline(
     force: Force = False,
     debug: Debug = False,
 ) -> None:
-    """Write ids, scores and fingerprints of a run, without texts: small enough to commit."""
+    """
+    Write ids, scores and fingerprints of a run, without texts: small enough to commit.
+
+    Says which drops a gate against it would most likely find.
+    """
     with reported(debug=debug):
         files = targets({"--out": out}, [run], force=force)
-        load_run(run).baseline(files["--out"])
+        kept = load_run(run)
+        kept.baseline(files["--out"])
         typer.echo(f"The baseline is in {plain(str(out))}", err=True)
+        for line in forecast_lines(api.forecast(kept)):
+            typer.echo(plain(line), err=True)
 
 
 def export(

@@ -36,6 +36,7 @@ from haystack_eval_ext.runs._agreement import Agreement
 from haystack_eval_ext.runs._comparable import comparable, notes_on
 from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD, field_of_run
 from haystack_eval_ext.runs._evaluators import opened
+from haystack_eval_ext.runs._forecast import Forecast, forecast_of_run, forecast_of_size
 from haystack_eval_ext.runs._label_check import check_labels
 from haystack_eval_ext.runs._people import DifferingRow, JudgeAgreement, agree
 from haystack_eval_ext.runs._rescoring import evaluate_again, metrics_anew, pipeline_of, rejudged, without_scores
@@ -65,6 +66,7 @@ __all__ = [
     "ComparisonError",
     "DifferingRow",
     "EvaluationRun",
+    "Forecast",
     "GateResult",
     "JudgeAgreement",
     "JudgeSettings",
@@ -76,6 +78,7 @@ __all__ = [
     "evaluate",
     "evaluate_trec",
     "exit_code",
+    "forecast",
     "load_run",
     "overall_outcome",
     "run_rag",
@@ -305,6 +308,54 @@ def check(
         tolerate_failed=tolerate_failed,
         confidence=0.95 if confidence is None else confidence,
         rule=rule,
+    )
+
+
+def forecast(
+    run_or_size: EvaluationRun | FilePath | int,
+    conditions: Iterable[str | Condition] = (),
+    *,
+    rule: gate.Rule = "significant",
+    confidence: float = 0.95,
+    power: float = 0.9,
+) -> list[Forecast]:
+    """
+    Tell before anything is run or paid for what the gate of a question set can find.
+
+    ```python
+    from haystack_eval_ext.runs import api
+
+    for found in api.forecast(60, ["recall drops 0.05"]):
+        print(found.text)
+    # recall: with 60 questions a drop of 0.26 fails nine times in ten
+    ```
+
+    :param run_or_size: A run that others will be compared with, its folder, a baseline file; or the number of
+        questions alone, for 0/1 scores of which one in five changes by chance.
+    :param conditions: What is to fail the gate: `"recall drops 0.05"`. Limits of means count for Holm's
+        correction only.
+    :param rule: The rule of the gate.
+    :param confidence: That of the intervals.
+    :param power: The chance to find the change.
+    :returns: One for each condition on a change; without conditions one for each metric. Of a run with several answers
+        to a question they tell how much changes by chance, else one score in five is taken to be drawn anew.
+    :raises ValueError: If a condition names no metric of the run, or a parameter is out of its range.
+    :raises RunFileError: If the run cannot be read.
+    """
+    given = [conditions] if isinstance(conditions, str) else conditions
+    known = [each if isinstance(each, Condition) else gate.parse_condition(each) for each in given]
+    if isinstance(run_or_size, int):
+        return forecast_of_size(run_or_size, known, rule=rule, confidence=confidence, power=power)
+    run = load_run(run_or_size)
+    within = run.spread() if run.repeats > 1 else None
+    return forecast_of_run(
+        run.scored(),
+        known,
+        within=within,
+        answers=run.repeats,
+        rule=rule,
+        confidence=confidence,
+        power=power,
     )
 
 
