@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from haystack_eval_ext.retrieval.document_precision import DocumentPrecisionEvaluator
     from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
     from haystack_eval_ext.retrieval.document_recall import DocumentRecallEvaluator
+    from haystack_eval_ext.runs._forecast import Forecast
     from haystack_eval_ext.runs._gate_outcome import GateResult
-    from haystack_eval_ext.runs.api import agree, baseline, check, compare, evaluate, run_rag
+    from haystack_eval_ext.runs.api import agree, baseline, check, compare, evaluate, forecast, run_rag
     from haystack_eval_ext.runs.comparison import Comparison
     from haystack_eval_ext.runs.dataset import Dataset, read_dataset
     from haystack_eval_ext.runs.judging import JudgeSettings
@@ -94,6 +95,7 @@ _MODULES = {
     "EvaluationRun": "runs.run",
     "FailedRowsError": "_scores",
     "FaithfulnessEvaluator": "judged.faithfulness",
+    "Forecast": "runs._forecast",
     "GateResult": "runs._gate_outcome",
     "JudgePolicy": "judged._policy",
     "JudgeSettings": "runs.judging",
@@ -111,6 +113,7 @@ _MODULES = {
     "compare": "runs.api",
     "evaluate": "runs.api",
     "evaluate_trec": "runs.trec_runs",
+    "forecast": "runs.api",
     "load_run": "runs.run",
     "parse_measure": "retrieval._names",
     "read_dataset": "runs.dataset",
@@ -146,6 +149,7 @@ __all__ = [
     "EvaluationRun",
     "FailedRowsError",
     "FaithfulnessEvaluator",
+    "Forecast",
     "GateResult",
     "JudgePolicy",
     "JudgeSettings",
@@ -164,6 +168,7 @@ __all__ = [
     "compare",
     "evaluate",
     "evaluate_trec",
+    "forecast",
     "load_run",
     "parse_measure",
     "read_dataset",

@@ -323,9 +323,9 @@ def forecast(
     Tell before anything is run or paid for what the gate of a question set can find.
 
     ```python
-    from haystack_eval_ext.runs import api
+    from haystack_eval_ext import forecast
 
-    for found in api.forecast(60, ["recall drops 0.05"]):
+    for found in forecast(60, ["recall drops 0.05"]):
         print(found.text)
     # recall: with 60 questions a drop of 0.26 fails nine times in ten
     ```
