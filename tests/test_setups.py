@@ -111,7 +111,7 @@ def less(rag: dict[str, Any], _: Manifest) -> None:
     rag["connections"] = []
 
 
-JOIN = {"": "x.Joiner", "top_k": 3}
+JOIN = {"type": "x.Joiner", "init_parameters": {"top_k": 3}}
 R = "RAG pipeline"
 KINDS: dict[str, tuple[Callable[[dict[str, Any], Manifest], Any], list[tuple[Any, ...]]]] = {
     "a parameter": (parameter("bm25", "top_k", value=1), [(R, "bm25.top_k", "changed", 5, 1)]),
@@ -152,7 +152,10 @@ KINDS: dict[str, tuple[Callable[[dict[str, Any], Manifest], Any], list[tuple[Any
                 R,
                 "prompt",
                 "removed",
-                {"": "haystack.components.builders.prompt_builder.PromptBuilder", "template": PROMPT},
+                {
+                    "type": "haystack.components.builders.prompt_builder.PromptBuilder",
+                    "init_parameters": {"template": PROMPT},
+                },
                 None,
             ),
             (R, "connection bm25.documents to prompt.documents", "removed", "connected", None),
@@ -169,7 +172,7 @@ KINDS: dict[str, tuple[Callable[[dict[str, Any], Manifest], Any], list[tuple[Any
     ),
     "an indexing pipeline": (
         manifest("pipelines", "index", value=yaml.safe_dump({"components": {"split": {"type": "x.Splitter"}}})),
-        [("indexing pipeline", "split", "added", None, {"": "x.Splitter"})],
+        [("indexing pipeline", "split", "added", None, {"type": "x.Splitter", "init_parameters": {}})],
     ),
     "the corpus": (
         manifest("corpus", "documents", value={"number": 11, "fingerprint": "f" * 64}),
@@ -324,8 +327,8 @@ def test_the_command_says_it_first(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     out = CliRunner().invoke(app, ["compare", "base", "new"]).stdout
     lines = out.splitlines()
     assert lines[1].startswith("No score changed:")
-    assert "  RAG pipeline, bm25.top_k: 5 → 1" in lines
-    assert lines.index("  RAG pipeline, bm25.top_k: 5 → 1") < next(
+    assert "  RAG pipeline, bm25.top_k: 5 -> 1" in lines
+    assert lines.index("  RAG pipeline, bm25.top_k: 5 -> 1") < next(
         n for n, line in enumerate(lines) if "Metric" in line
     )
     assert "The set-ups are the same." in CliRunner().invoke(app, ["compare", "base", "base"]).stdout

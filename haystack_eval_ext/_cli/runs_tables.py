@@ -54,7 +54,7 @@ def _print_setup(out: Console, comparison: Comparison) -> None:
         print_text(out, setup_heading(comparison.setup))
         lines = setup_lines(comparison.setup)
         for line in lines[:_SHOWN_DIFFERENCES]:
-            print_text(out, f"  {line.part}, {line.name}: {line.base} → {line.new}")
+            print_text(out, f"  {line.part}, {line.name}: {line.base} -> {line.new}")
         if len(lines) > _SHOWN_DIFFERENCES:
             print_text(out, f"  and {len(lines) - _SHOWN_DIFFERENCES} more, which --markdown and --json list")
         unknown = comparison.setup.unknown

@@ -88,14 +88,14 @@ def components_in(part: Part) -> dict[str, Part]:
     Find the components of a pipeline.
 
     :param part: The pipeline.
-    :returns: By component its class, under "", and its parameters by their names inside it.
+    :returns: By component its `type` and its `init_parameters`, by their paths inside it.
     """
     names = [name for name, value in part.items() if "." not in name and " " not in name and isinstance(value, str)]
-    found: dict[str, Part] = {name: {"": part[name]} for name in names}
+    found: dict[str, Part] = {name: {"type": part[name], "init_parameters": {}} for name in names}
     for path, value in part.items():
         name, dot, inner = path.partition(".")
         if dot and name in found:
-            found[name][inner] = value
+            found[name]["init_parameters"][inner] = value
     return found
 
 

@@ -86,8 +86,8 @@ def _cut(text: str, start: int) -> str:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, dict) and "" in value:  # a component
-        return f"{_last_name(value[''])}{_in_brackets({name: each for name, each in value.items() if name})}"
+    if isinstance(value, dict) and "init_parameters" in value:
+        return f"{str(value['type']).rpartition('.')[2]}{_in_brackets(value['init_parameters'])}"
     if isinstance(value, dict) and "fingerprint" in value:
         return f"{value.get('number')} (fingerprint {str(value['fingerprint'])[:_DIGITS]})"
     return _cut(value if isinstance(value, str) else _json(value), 0)
@@ -96,10 +96,6 @@ def _shown(value: Any) -> str:
 def _in_brackets(parameters: dict[str, Any]) -> str:
     text = ", ".join(f"{name}={_json(each)}" for name, each in parameters.items() if each is not None)
     return f"({_cut(text, 0)})" if text else ""
-
-
-def _last_name(kind: Any) -> str:
-    return str(kind).rpartition(".")[2]
 
 
 def _json(value: Any) -> str:

@@ -35,7 +35,8 @@ class SetupDifference:
         "versions".
     :param name: What it is there: "bm25.top_k", as `--set` writes it, or the name of a component, setting or package.
     :param change: "changed", "added", "removed" or "renamed" (of a component, both values are its names).
-    :param base: The value in the base run; None if it has none.
+    :param base: The value in the base run; None if it has none. A component that came or went is its `type` and its
+        `init_parameters`.
     :param new: The value in the new run.
     """
 
@@ -145,7 +146,7 @@ def _equal(one: Part, two: Part) -> bool:
 
 
 def _of_one_class(one: Part, two: Part) -> bool:
-    return bool(one[""] == two[""])
+    return bool(one["type"] == two["type"])
 
 
 def _under_new_name(name: str, renamed: Mapping[str, str]) -> str:
