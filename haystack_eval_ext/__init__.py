@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from haystack_eval_ext.judged.refusal import RefusalEvaluator
     from haystack_eval_ext.judged.rubric import RubricEvaluator
     from haystack_eval_ext.retrieval._names import parse_measure
+    from haystack_eval_ext.retrieval.document_evidence import DocumentEvidenceEvaluator
     from haystack_eval_ext.retrieval.document_hit_rate import DocumentHitRateEvaluator
     from haystack_eval_ext.retrieval.document_map import DocumentMAPEvaluator
     from haystack_eval_ext.retrieval.document_mrr import DocumentMRREvaluator
@@ -85,6 +86,7 @@ _MODULES = {
     "ContextRecallEvaluator": "judged.context_recall",
     "ContextRelevanceEvaluator": "judged.context_relevance",
     "Dataset": "runs.dataset",
+    "DocumentEvidenceEvaluator": "retrieval.document_evidence",
     "DocumentHitRateEvaluator": "retrieval.document_hit_rate",
     "DocumentMAPEvaluator": "retrieval.document_map",
     "DocumentMRREvaluator": "retrieval.document_mrr",
@@ -139,6 +141,7 @@ __all__ = [
     "ContextRecallEvaluator",
     "ContextRelevanceEvaluator",
     "Dataset",
+    "DocumentEvidenceEvaluator",
     "DocumentHitRateEvaluator",
     "DocumentMAPEvaluator",
     "DocumentMRREvaluator",

@@ -22,6 +22,7 @@ from typing import Any
 import golden_matching as special
 from cases import Case, Golden
 from haystack_eval_ext import (
+    DocumentEvidenceEvaluator,
     DocumentHitRateEvaluator,
     DocumentMAPEvaluator,
     DocumentMRREvaluator,
@@ -251,6 +252,7 @@ def common(component: type, measure: str, **own: Any) -> list[RetrievalCase]:
 
 MULTI: dict[str, Any] = {"mode": "multi_hit"}
 PRECISION, HIT, MRR = DocumentPrecisionEvaluator, DocumentHitRateEvaluator, DocumentMRREvaluator
+EVIDENCE = DocumentEvidenceEvaluator
 RECALL, MAP, NDCG_CLASS = DocumentRecallEvaluator, DocumentMAPEvaluator, DocumentNDCGEvaluator
 
 RETRIEVAL_CASES: list[RetrievalCase] = [
@@ -320,6 +322,11 @@ RETRIEVAL_CASES: list[RetrievalCase] = [
     single(NDCG_CLASS, "nDCG", "golden-cut", *NDCG_2, top_k=2),
     single(NDCG_CLASS, "nDCG", "exponential", *NDCG_EXP, gain="exponential"),
     single(NDCG_CLASS, "nDCG", "meta-grades", special.META_GRADES, grade_field="meta.grade"),
+    single(EVIDENCE, "R", "default", *golden(2 / 3, 1)),
+    *[case for case in common(EVIDENCE, "R") if "duplicates" not in case.parameters],
+    single(EVIDENCE, "R", "golden-cut", *golden(1 / 3, 1 / 2), top_k=2, on_undefined="nan"),
+    single(EVIDENCE, "R", "overlap-share", special.OVERLAP_SHARE, matching="overlap"),
+    single(EVIDENCE, "R", "span", **SPAN),
     single(RECALL, "Success", "default", *golden(1, 1)),
     *common(RECALL, "R", **MULTI),
     single(RECALL, "R", "multi", *golden(2 / 3, 1), special.OVERLAP_TWO_LABELS, matching="overlap", **MULTI),

@@ -79,6 +79,7 @@ MODULE_PATHS = {
     "ContextPrecisionEvaluator": "haystack_eval_ext.judged.context_precision",
     "ContextRecallEvaluator": "haystack_eval_ext.judged.context_recall",
     "ContextRelevanceEvaluator": "haystack_eval_ext.judged.context_relevance",
+    "DocumentEvidenceEvaluator": "haystack_eval_ext.retrieval.document_evidence",
     "DocumentHitRateEvaluator": "haystack_eval_ext.retrieval.document_hit_rate",
     "DocumentMAPEvaluator": "haystack_eval_ext.retrieval.document_map",
     "DocumentMRREvaluator": "haystack_eval_ext.retrieval.document_mrr",

@@ -24,6 +24,7 @@ import haystack_eval_ext
 from cases import Case, all_cases
 from harness import init_parameters
 from haystack_eval_ext import (
+    DocumentEvidenceEvaluator,
     DocumentHitRateEvaluator,
     DocumentMAPEvaluator,
     DocumentMRREvaluator,
@@ -365,6 +366,7 @@ SPANS: dict[str, Callable[[], Any]] = {
     "Success": lambda: DocumentHitRateEvaluator(**SPAN),
     "RR": lambda: DocumentMRREvaluator(**SPAN),
     "R": lambda: DocumentRecallEvaluator("multi_hit", **SPAN),
+    "evidence": lambda: DocumentEvidenceEvaluator(**SPAN),
     "F1": lambda: DocumentRankingEvaluator(["F1"], **SPAN),
 }
 CHUNK = [doc(file="f", split_idx_start=0)]

@@ -17,6 +17,7 @@ from haystack.core.errors import PipelineConnectError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_eval_ext import (
+    DocumentEvidenceEvaluator,
     DocumentHitRateEvaluator,
     DocumentMAPEvaluator,
     DocumentMRREvaluator,
@@ -125,6 +126,7 @@ def test_every_evaluator_on_one_retriever(store: InMemoryDocumentStore) -> None:
         "ndcg": (DocumentNDCGEvaluator("id"), (1 / LOG2_3) / (1 + 1 / LOG2_3)),
         "precision": (DocumentPrecisionEvaluator("id"), 1 / 2),
         "precision_at_1": (DocumentPrecisionEvaluator("id", top_k=1), 0.0),
+        "evidence": (DocumentEvidenceEvaluator("id"), 1 / 2),
         "hit_rate": (DocumentHitRateEvaluator("id"), 1.0),
         "ranking": (DocumentRankingEvaluator(["R"], "id"), 1 / 2),
     }

@@ -216,7 +216,11 @@ class RAGFailureClassifier(PlainParameters):
         _report_unknown(diagnoses)
         passed = [math.nan if label == "unknown" else float(label in PASSED) for label in labels]
         found = Counter(labels)
-        measured = {name: list(compress(column, can_be)) for name, column in columns.items()}
+        retrieved = [flag and not around for flag, around in zip(can_be, skipped, strict=True)]
+        measured = {
+            name: list(compress(column, can_be if name in ("answer", "refusal") else retrieved))
+            for name, column in columns.items()
+        }
         warnings = undecided(measured, self._unchosen(columns))
         for told in warnings if not in_a_run() else ():
             logger.warning("RAGFailureClassifier: {told}", told=told)

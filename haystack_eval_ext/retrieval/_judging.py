@@ -52,6 +52,7 @@ class Judging:
     :param matching: "exact", "overlap", "overlap_by_chunk" or "span".
     :param overlap_threshold: Share of a label's tokens that must be covered for "overlap".
     :param duplicates: What a later copy of a document does: "keep", "drop" or "each".
+    :param silent: Whether the batch is part of one that was judged before, of which everything has been said.
     """
 
     document_comparison_field: str | list[str] = "content"
@@ -59,6 +60,7 @@ class Judging:
     matching: Matching = "exact"
     overlap_threshold: float = 0.65
     duplicates: Duplicates = "keep"
+    silent: bool = False
 
     def __post_init__(self) -> None:
         """
@@ -133,8 +135,9 @@ class Judging:
                 matches = match_first(truths, near, reader, keys, level)
             else:
                 matches = match_keys(truths, near, reader, keys, each=each)
-        reader.warn_of_odd_grades(matches.labels)
-        self._check_fields(truths, near, keys.of, reader.without_key, matches)
+        if not self.silent:
+            reader.warn_of_odd_grades(matches.labels)
+            self._check_fields(truths, near, keys.of, reader.without_key, matches)
         return JudgedRanking(
             n_queries=len(truths),
             retrieved=sizes,

@@ -14,7 +14,7 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_eval_ext._thoughts import keeps_thoughts, without_thoughts
 from haystack_eval_ext.runs._answers import AnswerPlan, plan_answer, read_function_result
-from haystack_eval_ext.runs._columns import THOUGHTS
+from haystack_eval_ext.runs._columns import SKIPPED, THOUGHTS
 from haystack_eval_ext.runs._faults import WITHHELD, located_fault, raised_at, safe_message
 from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._plain import plain_document
@@ -57,6 +57,7 @@ class _Outcome(NamedTuple):
     documents: list[Document] | None
     contexts: list[str] | None
     stages: dict[str, list[Document]]
+    skipped: bool = False  # the question took a way around retrieval
 
 
 class Asker:
@@ -192,6 +193,7 @@ class Asker:
         return (
             _base(job, fault)
             | thought
+            | ({SKIPPED: True} if outcome is not None and outcome.skipped else {})
             | {
                 "answer": answer,
                 "contexts": [] if outcome is None else outcome.contexts,
@@ -220,7 +222,13 @@ class Asker:
             return _Outcome(answer, None, None, stages)
         # A pipeline that only retrieves has no prompt.
         given = None if answering is None else prompt_documents(recorder.calls, answering, answer)
-        return _Outcome(answer, *self._with_prompt(given, documents, stages))
+        skipped = not documents and not given and self._went_around(stages)
+        return _Outcome(answer, *self._with_prompt(given, documents, stages), skipped)
+
+    def _went_around(self, stages: Mapping[str, Any]) -> bool:
+        """Whether none of the stages ran whose documents are evaluated; one that found nothing did run."""
+        wanted = self._stages if self._retrieved in (None, *PROMPT_STAGES) else [self._retrieved]
+        return not any(name in stages for name in wanted) and bool(self._stages)
 
     def _of_function(self, value: Any, recorder: Recorder) -> _Outcome:
         result = read_function_result(value)

@@ -9,6 +9,7 @@ from typing import Any
 
 from haystack_eval_ext.runs._labels import BadCellError, list_cell, parse_documents, parse_labels
 from haystack_eval_ext.runs._lines import kind_of, parse_json
+from haystack_eval_ext.runs._needs import needs_cell
 from haystack_eval_ext.runs._python_lists import python_list
 
 CSV_LIST_SEPARATOR = "|"
@@ -39,6 +40,8 @@ def delimited_cell(cell: str, kind: str, label_field: str) -> Any:
             raise BadCellError(msg)
         single = cell or None
         return single if kind == "references" else [single] if text else []
+    if kind == "needs" and text.startswith("["):
+        return _json_cell(text, text[0])
     if kind not in _LIST_KINDS:
         return cell or None
     if not text:
@@ -83,6 +86,7 @@ def cell_parsers(label_field: str) -> dict[str, Callable[[Any], Any]]:
         "texts": _texts,
         "documents": partial(parse_documents, label_field=label_field),
         "labels": partial(parse_labels, label_field=label_field),
+        "needs": needs_cell,
         "flag": _flag,
         "tags": _text_list,
     }

@@ -10,6 +10,8 @@ from typing import Any
 RUN_STATUS, RUN_ERROR = "run_status", "run_error"
 #: In rows: ids of documents that are no hits, such as the query's own where queries are documents themselves.
 IGNORED = "ignored_documents"
+#: In records and rows: whether the RAG pipeline answered without retrieval.
+SKIPPED = "retrieval_skipped"
 #: In records: whether there were thoughts before the answer, which is kept without them.
 THOUGHTS = "thoughts"
 #: What a target gives, and what stands for it where a question failed.
@@ -26,7 +28,7 @@ class Column:
     :param name: Its name here.
     :param aliases: Names under which files of other tools have it.
     :param socket: The component input it feeds, if any.
-    :param kind: What its cells hold: id, text, references, texts, documents, labels, flag or tags.
+    :param kind: What its cells hold: id, text, references, texts, documents, labels, needs, flag or tags.
     :param description: What it holds, for the table in docs/data.md.
     """
 
@@ -77,12 +79,27 @@ COLUMNS: tuple[Column, ...] = (
         "the labelled documents, with their grades",
     ),
     Column(
+        "needs",
+        (),
+        "needs",
+        "needs",
+        "`any` or `all`: how many of the labelled documents a question needs; groups of them stand in "
+        "`relevant_documents`; without the column `all`",
+    ),
+    Column(
         "answerable",
         (),
         "answerable",
         "flag",
         "`false`: the corpus does not answer the question, the row leaves the retrieval means and is listed; "
         "without the column `true`",
+    ),
+    Column(
+        SKIPPED,
+        (),
+        SKIPPED,
+        "flag",
+        "`true`: the system answered without retrieval, the row leaves the retrieval means; without the column `false`",
     ),
     Column("tags", (), None, "tags", "a list of words to group rows by"),
     Column(

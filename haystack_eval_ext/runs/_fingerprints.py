@@ -49,14 +49,20 @@ def label_part(row: Mapping[str, Any]) -> list[Any]:
     Take from a row what scores are measured against.
 
     :param row: A row of a dataset.
-    :returns: The id, the labels and reference answers in an order of their own, and whether it is answerable.
+    :returns: The id, the labels and reference answers in an order of their own, whether it is answerable, and which
+        labels it needs if these are not all.
     """
     references = row.get("reference_answer")
+    needs = row.get("needs") or "all"
+    if not isinstance(needs, str):
+        labels = list(map(_label, row.get("relevant_documents") or []))
+        needs = sorted(sorted(labels[place] for place in group) for group in needs)
     return [
         row["id"],
         sorted(map(_label, row.get("relevant_documents") or [])),
         sorted([references] if isinstance(references, str) else references or []),
         row.get("answerable", True),
+        *([] if needs == "all" else [needs]),
     ]
 
 

@@ -79,17 +79,28 @@ def parse_labels(value: Any, label_field: str) -> list[Document]:
     return documents
 
 
+def same_labels(documents: Sequence[Document], label_field: str) -> list[int]:
+    """
+    Find labels that are given several times.
+
+    :param documents: The labels.
+    :param label_field: Where their keys are.
+    :returns: For each label the place of the first one that is the same; labels without a key are each their own.
+    """
+    key_of = make_keys(label_field).of
+    first: dict[Key, int] = {}
+    return [
+        first.setdefault(_label_key(document, key_of), place) if has_key(key_of(document)) else place
+        for place, document in enumerate(documents)
+    ]
+
+
 def _refuse_two_grades(documents: Sequence[Document], label_field: str) -> None:
     key_of = make_keys(label_field).of
-    keys = [key_of(document) for document in documents]
-    if len(set(keys)) == len(keys):
+    if len(set(map(key_of, documents))) == len(documents):
         return
-    first: dict[Key, int] = {}
-    for place, (key, document) in enumerate(zip(keys, documents, strict=True)):
-        if not has_key(key):
-            continue
-        before = first.setdefault(_label_key(document, key_of), place)
-        if document.score != documents[before].score:
+    for place, before in enumerate(same_labels(documents, label_field)):
+        if documents[place].score != documents[before].score:
             msg = (
                 f"entries {before + 1} and {place + 1} are the same label with two grades, expected one grade for each "
                 "label"

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from haystack_eval_ext._scores import OnUndefined, RowScores
 
+#: Why a row that went around retrieval is not run in the metrics of retrieval.
+SKIPPED_RETRIEVAL = "the RAG pipeline answered without retrieval"
 _UNTOLD = "no reason given"
 
 
@@ -47,6 +49,21 @@ def batch_reports(outputs: Mapping[str, Mapping[str, Any]]) -> list[str]:
         for told in given if isinstance(given, list) else []:
             said.setdefault(str(told), []).append(component)
     return _together(said)
+
+
+def skipped_reports(components: Sequence[str], skipped: Collection[str], ids: Sequence[str]) -> list[str]:
+    """
+    Say which rows went around retrieval.
+
+    :param components: Those that score retrieval.
+    :param skipped: The ids of these rows.
+    :param ids: The ids of all rows.
+    :returns: One message, or none.
+    """
+    rows = {row: SKIPPED_RETRIEVAL for row, name in enumerate(ids) if name in skipped}
+    if not rows or not components:
+        return []
+    return _together({tell_rows(len(ids), None, Gaps(not_run=rows), names=ids): list(components)})
 
 
 def row_reports(

@@ -8,10 +8,12 @@ from typing import Any
 
 from haystack import logging
 
+from haystack_eval_ext.retrieval._needs import ALL
 from haystack_eval_ext.runs._cells import CSV_LIST_SEPARATOR, cell_parsers, delimited_cell
-from haystack_eval_ext.runs._columns import COLUMNS
+from haystack_eval_ext.runs._columns import COLUMNS, SKIPPED
 from haystack_eval_ext.runs._labels import BadCellError
 from haystack_eval_ext.runs._lines import Problems
+from haystack_eval_ext.runs._needs import NEEDS, fault_of_needs, grouped_labels, ungrouped
 from haystack_eval_ext.runs._vocabularies import Meanings, likely, rename_hint
 
 logger = logging.getLogger(__name__)
@@ -21,7 +23,13 @@ _SHOWN = 5
 # So many rows, and such a share of them, are no accident.
 _FEW, _NEARLY_ALL = 2, 0.9
 # What stands in a row that lacks a column: such a row is not run by the metrics that need it.
-_EMPTY: dict[str, Callable[[], Any]] = {"answerable": lambda: True, "tags": list, "reference_answer": list}
+_EMPTY: dict[str, Callable[[], Any]] = {
+    "answerable": lambda: True,
+    SKIPPED: lambda: False,
+    NEEDS: lambda: ALL,
+    "tags": list,
+    "reference_answer": list,
+}
 
 
 def data_rows(found: Meanings, problems: Problems, *, delimited: bool, label_field: str) -> list[Row]:
@@ -39,6 +47,7 @@ def data_rows(found: Meanings, problems: Problems, *, delimited: bool, label_fie
     for record in found.records:
         row: Row = {}
         others: Row = {}
+        groups: list[list[int]] | None = None
         for name, value in record.values.items():
             column = found.columns.get(name)
             if column is None:
@@ -47,7 +56,12 @@ def data_rows(found: Meanings, problems: Problems, *, delimited: bool, label_fie
             try:
                 raw = delimited and type(value) is str
                 cell = delimited_cell(value, column.kind, label_field) if raw else value
+                places: list[list[int]] = []
+                if column.kind == "labels":
+                    cell, places = ungrouped(cell)
                 parsed = None if cell is None else parsers[column.kind](cell)
+                if parsed is not None and places:
+                    parsed, groups = grouped_labels(parsed, places, label_field)
             except BadCellError as error:
                 right = isinstance(value, list) and column.name == "answer"
                 hint = f"; of right answers say {rename_hint('reference_answer', name)}" if right else ""
@@ -55,6 +69,12 @@ def data_rows(found: Meanings, problems: Problems, *, delimited: bool, label_fie
                 parsed = _BAD
             if parsed is not None:
                 row[column.name] = parsed
+        if _BAD not in (row.get(NEEDS), row.get("relevant_documents")):
+            fault = fault_of_needs(row, groups)
+            if fault:
+                problems.add(fault, record.line, NEEDS)
+            elif groups is not None:
+                row[NEEDS] = groups
         rows.append(row | others)
     if delimited:
         _tell_of_pipes(rows)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._rows import document_from_json
-from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS, OTHERS, RUN_ERROR, RUN_STATUS
+from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS, OTHERS, RUN_ERROR, RUN_STATUS, SKIPPED
 from haystack_eval_ext.runs._fingerprints import canonical, label_part, text_hash
 from haystack_eval_ext.runs._plain import plain, plain_document
 from haystack_eval_ext.runs.dataset import Dataset
@@ -31,6 +31,7 @@ _OF_ANSWERS = (
     "status",
     "error",
     *_OUTPUTS,
+    SKIPPED,
     "stages",
     "components",
     "seconds",

@@ -105,6 +105,8 @@ _ROW: dict[str, Shape] = {
     "other_answer": _optional(_text),
     "reference_answer": _optional(lambda value: _text(value) or _list_of(_text)(value)),
     "answerable": _optional(_flag),
+    "retrieval_skipped": _optional(_flag),
+    "needs": _optional(lambda value: _text(value) or _list_of(_list_of(_number))(value)),
     "contexts": _optional(_list_of(_text)),
     "documents": _optional(_list_of(_DOCUMENT)),
     "relevant_documents": _optional(_list_of(_DOCUMENT)),

@@ -9,7 +9,7 @@ from typing import Any
 
 from haystack import Document
 
-from haystack_eval_ext.runs._columns import COLUMNS, IGNORED, Column
+from haystack_eval_ext.runs._columns import COLUMNS, IGNORED, SKIPPED, Column
 from haystack_eval_ext.runs._csv_files import csv_records
 from haystack_eval_ext.runs._exported import from_export
 from haystack_eval_ext.runs._fingerprints import label_part, order_free_hash
@@ -106,6 +106,11 @@ class Dataset:
     def unanswerable(self) -> list[str]:
         """Ids of the rows with `answerable` false, which leave the retrieval means."""
         return [row["id"] for row in self.rows if row.get("answerable") is False]
+
+    @property
+    def skipped(self) -> list[str]:
+        """Ids of the rows with `retrieval_skipped` true, which leave the retrieval means as well."""
+        return [row["id"] for row in self.rows if row.get(SKIPPED) is True]
 
     @property
     def question_fingerprint(self) -> str:

@@ -37,7 +37,7 @@ from haystack_eval_ext.runs._outputs import (
     placed,
     refuse_unscored,
 )
-from haystack_eval_ext.runs._row_reports import batch_reports, row_reports
+from haystack_eval_ext.runs._row_reports import SKIPPED_RETRIEVAL, batch_reports, row_reports, skipped_reports
 from haystack_eval_ext.runs._scored import NO_OUTPUT
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.records import OUTPUTS, RUN_STATUS
@@ -199,7 +199,8 @@ def evaluate_pipeline(
         # What one component lacks, those behind it would take for a score of 0.
         together = {row: column for rows in lacking.values() for row, column in rows.items()}
         lacking = dict.fromkeys(nodes, together)
-    ids, left_out = dataset.ids, set(dataset.unanswerable)
+    ids, skipped = dataset.ids, set(dataset.skipped) - set(dataset.unanswerable)
+    left_out = skipped.union(dataset.unanswerable)
     # By metric the rows that go in, and those of them that count.
     given = {name: [row for row in range(len(dataset)) if row not in lacking[name]] for name in metric_components}
     counted = {
@@ -228,13 +229,13 @@ def evaluate_pipeline(
                 metrics.append(MetricScores(label, *whole))
                 reported.setdefault(name, []).append(whole)
         else:
-            nothing = placed(RowScores(math.nan, [], [], []), [], [], len(dataset))
-            metrics.append(MetricScores(name, *nothing))
+            metrics.append(MetricScores(name, *placed(RowScores(math.nan, [], [], []), [], [], len(dataset))))
         given_ids = [ids[row] for row in given[name]]
         errors[name] = errors_of(given_ids, output) | {
             ids[row]: NO_REFERENCE if column == _REFERENCE else f"{NO_OUTPUT} {column} for this question"
             for row, column in lacking[name].items()
         }
+        errors[name] |= dict.fromkeys(skipped if name in retrieval else (), SKIPPED_RETRIEVAL)
         diagnoses[name] = diagnosis_of(given_ids, output)
     dead = {name: list(output.get("never_retrieved") or []) for name, output in outputs.items() if counted[name]}
     policies = {name: getattr(nodes[name]["instance"], "on_undefined", None) for name in reported}
@@ -242,7 +243,8 @@ def evaluate_pipeline(
         name: [row for row, column in lacking[name].items() if column == _REFERENCE] for name in metric_components
     }
     told = {name: counted[name] if name in ours else [] for name in reported}
-    warnings = [*ignored, *batch_reports(outputs), *row_reports(reported, told, unreferenced, ids, policies)]
+    reports = skipped_reports(retrieval, skipped, ids) + row_reports(reported, told, unreferenced, ids, policies)
+    warnings = [*ignored, *batch_reports(outputs), *reports]
     for message in warnings if warn else []:
         _logger.warning("%s", message)
     return Evaluation(

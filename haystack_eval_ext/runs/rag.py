@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from haystack import Pipeline
 
 from haystack_eval_ext.runs._borrowed import borrow
+from haystack_eval_ext.runs._columns import SKIPPED
 from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD
 from haystack_eval_ext.runs._corpus import corpus_of
 from haystack_eval_ext.runs._demands import demand
@@ -64,7 +65,7 @@ class RagOptions(TypedDict, total=False):
 
 
 _RANKING_SOCKET = "retrieved_documents"
-_OUTPUT_COLUMNS = ("answer", "contexts", "documents")
+_OUTPUT_COLUMNS = ("answer", "contexts", "documents", SKIPPED)
 
 
 def evaluate_rag(

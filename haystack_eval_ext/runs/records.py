@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._rows import document_from_json
-from haystack_eval_ext.runs._columns import OUTPUTS, RUN_ERROR, RUN_STATUS
+from haystack_eval_ext.runs._columns import OUTPUTS, RUN_ERROR, RUN_STATUS, SKIPPED
 from haystack_eval_ext.runs._prompts import PROMPT_STAGES
 from haystack_eval_ext.runs._row_log import HarnessError
 from haystack_eval_ext.runs.dataset import Dataset
@@ -41,19 +41,21 @@ def dataset_of_records(dataset: Dataset, records: Sequence[Mapping[str, Any]], *
     :param repeat: Which of several answers to each question.
     :returns: The rows that have a record, in the order of the data, with `run_status` and those of `answer`,
         `contexts` and `documents` that any answered question has; None where the target gave none, which is not the
-        same as nothing found. A row that failed stays: its `run_status` is "error", `run_error` says why, and its
-        answer and lists are empty, so that scores of it say nothing.
+        same as nothing found; with `retrieval_skipped` if a question went around retrieval. A row that failed stays:
+        its `run_status` is "error", `run_error` says why, and its answer and lists are empty, so that scores of it say
+        nothing.
     :raises HarnessError: If a record belongs to no row of the data, one comes twice, or none has this repeat.
     """
     found = _by_id(dataset, records, repeat)
     answered = [record for record in found.values() if record["status"] != "error"] or list(found.values())
     given = [name for name in OUTPUTS if any(record[name] is not None for record in answered)]
+    skipped = any(record.get(SKIPPED) for record in answered)
     rows = []
     for row in dataset.rows:
         record = found.get(row["id"])
         if record is None:
             continue
-        filled = {name: value for name, value in row.items() if name not in OUTPUTS}
+        filled = {name: value for name, value in row.items() if name not in OUTPUTS and name != SKIPPED}
         failed = record["status"] == "error"
         for name in given:
             value = record[name]
@@ -61,6 +63,8 @@ def dataset_of_records(dataset: Dataset, records: Sequence[Mapping[str, Any]], *
                 filled[name] = OUTPUTS[name]() if failed else None
             else:
                 filled[name] = _documents(value) if name == "documents" else value
+        if skipped:
+            filled[SKIPPED] = bool(record.get(SKIPPED))
         filled[RUN_STATUS] = record["status"]
         if failed:
             fault = record["error"]
