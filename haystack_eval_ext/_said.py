@@ -20,8 +20,9 @@ _CODES = ("code", "status", "Code")
 _INNER = ("innererror", "inner_error")
 # Errors by which clients and generators trip over an answer with HTTP 200 that is no completion.
 _STUMBLES = (TypeError, AttributeError, AssertionError)
-# What a generator calls the answer.
+# What clients and generators call the answer. A "response" may as well be the reply's text.
 _ANSWERS = ("chat_completion", "completion", "raw_completion", "response")
+_NEVER_TEXTS = _ANSWERS[:3]
 
 
 class Said(NamedTuple):
@@ -88,10 +89,13 @@ def odd_answer(error: BaseException) -> Odd | None:
         return None
     for frame in _frames(error):
         for name, value in frame.f_locals.items():
-            if name in _ANSWERS and isinstance(value, str):
-                return _text_answer(value)
-            if name in _ANSWERS and hasattr(value, "choices"):
-                return _empty_completion(value)
+            odd = None
+            if name in _NEVER_TEXTS and isinstance(value, str):
+                odd = _text_answer(value)
+            elif name in _ANSWERS and not isinstance(value, str):
+                odd = _empty_completion(value)
+            if odd is not None:
+                return odd
     return None
 
 
@@ -130,13 +134,18 @@ def _text_answer(text: str) -> Odd:
     return Odd("an answer that is no JSON")
 
 
-def _empty_completion(completion: Any) -> Odd:
-    found = getattr(completion, "error", None)
+def _empty_completion(completion: Any) -> Odd | None:
+    found = attribute(completion, "error")
     if isinstance(found, Mapping):
         said = _read(found)
         status = f" {said.status}" if said.status else ""
         return Odd(f"an error{status} in an answer with HTTP 200{said}", said)
-    return Odd("a completion without a message" if completion.choices else "a completion without choices")
+    choices = getattr(completion, "choices", ())
+    if choices is None or choices == []:
+        return Odd("a completion without choices")
+    if isinstance(choices, list) and getattr(choices[0], "message", completion) is None:
+        return Odd("a completion without a message")
+    return None
 
 
 def _frames(error: BaseException) -> list[FrameType]:

@@ -140,13 +140,14 @@ def test_each_kind_alone_has_its_words_and_its_price(server: OpenAIServer) -> No
             assert "Statement" not in error
 
 
-def check_mixed(server: OpenAIServer, seed: int, number: int) -> None:
+def check_mixed(server: OpenAIServer, seed: int, number: int, silent: tuple[str, ...] = SILENT) -> None:
     """Nothing is scored wrongly, nothing has no cause, and all that another attempt can save is saved."""
     sound = evaluator(server.url).run(**rows(number))
     kinds = [kind for kind in PASSING if kind not in SILENT]
-    faults = {**dict.fromkeys(SILENT, 0.01), **dict.fromkeys(kinds, 0.9 / len(kinds))}
+    faults = {**dict.fromkeys(silent, 0.01), **dict.fromkeys(kinds, 0.9 / len(kinds))}
     server.change(seed=seed, faults=faults, most_faults=1, lost=0.1, lost_to=" ".join(FINAL))
-    result = evaluator(server.url, replace(QUICK, timeout=1.0), raise_on_failure=False).run(**rows(number))
+    policy = replace(QUICK, timeout=2.0) if "hang" in silent else QUICK
+    result = evaluator(server.url, policy, raise_on_failure=False).run(**rows(number))
     causes = tuple(str(KINDS[kind][1]) for kind in FINAL)
     for row, (status, error) in enumerate(zip(result["statuses"], result["errors"], strict=True)):
         if status == "scored":
@@ -160,7 +161,7 @@ def check_mixed(server: OpenAIServer, seed: int, number: int) -> None:
 
 
 def test_kinds_mixed(server: OpenAIServer) -> None:
-    check_mixed(server, 1, 40)
+    check_mixed(server, 1, 40, silent=("drop",))
 
 
 @pytest.mark.slow
@@ -283,6 +284,51 @@ def test_identifiers_are_shown_and_nothing_else(error: Exception, words: str) ->
     assert "secret" not in classify(error, served_before=False).reason
 
 
+class Completion:
+    """What a client made of an answer."""
+
+    def __init__(self, **attributes: Any) -> None:
+        vars(self).update(attributes)
+
+
+WHOLE = Completion(choices=[Completion(message=Completion(content="1"))])
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Completion(choices=None), "a completion without choices (TypeError)"),
+        (Completion(choices=[]), "a completion without choices (TypeError)"),
+        (Completion(choices=[Completion(message=None)]), "a completion without a message (TypeError)"),
+        (Completion(choices=None, error={"code": 502}), "an error 502 in an answer with HTTP 200 (TypeError)"),
+        ("<html>You sent: a secret", "a web page in place of JSON, as of a proxy or at a wrong address (TypeError)"),
+        ("You sent: a secret", "an answer that is no JSON (TypeError)"),
+        (" ", "an answer without content (TypeError)"),
+        # Nothing is wrong with the answer: then it is the generator.
+        (WHOLE, "TypeError"),
+        (None, "TypeError"),
+    ],
+)
+def test_an_answer_over_which_a_generator_stumbles_is_named(answer: Any, reason: str) -> None:
+    def stumble(chat_completion: Any) -> None:
+        raise TypeError(str(type(chat_completion)))
+
+    with pytest.raises(TypeError) as caught:
+        stumble(answer)
+    failure = classify(caught.value, served_before=False)
+    assert (failure.reason, failure.passing) == (reason, True)
+    assert failure.odd == (reason == "TypeError")
+
+
+def test_the_text_of_a_reply_is_no_odd_answer() -> None:
+    def stumble(response: str) -> None:
+        raise TypeError(response)
+
+    with pytest.raises(TypeError) as caught:
+        stumble("<b>A reply.</b>")
+    assert classify(caught.value, served_before=False).odd
+
+
 def test_the_status_of_amazons_clients_is_read() -> None:
     """Theirs is in a dictionary, and what wraps them has none."""
     said = {"Error": {"Code": "ValidationException", "Message": "m"}, "ResponseMetadata": {"HTTPStatusCode": 400}}
@@ -309,9 +355,9 @@ def test_of_a_fallback_it_is_said_who_failed_and_what_the_last_one_met(asynchron
     result = FaithfulnessEvaluator(chat_generator=fallback, policy=policy, raise_on_failure=False).run(**rows(1))
     (error,) = result["errors"]
     assert error.startswith(
-        "RuntimeError: Down, Dead failed, the last one with HTTP 404 (RuntimeError), code model_not"
+        "RuntimeError (Down, Dead failed, the last one with HTTP 404 (RuntimeError), code model_not"
     )
-    assert error.endswith("the service does not know this model: check the generator's model in 2 attempts")
+    assert error.endswith("the service does not know this model: check the generator's model) in 2 attempts")
 
 
 class Written:
@@ -360,7 +406,9 @@ def test_replies_that_ended_too_early(message: ChatMessage, calls: int, reason: 
         ("Verdict: 1", 1), ("**Verdict:** No.", 0), ("score = 0", 0), ("Verdict：１", 1), ('{"verdict": 1}', 1),
         ('{"reason": "It is so.", "Verdict": "no"}', 0), ("<think>1 or 0?</think>Verdict: 0", 0),
         ("Verdict: 1\nVerdict: 0", None), ("Verdict: perhaps", None), ("Note: 1", None),
-        ('{"verdict": 1, "score": 0}', None), ("Verdict: 1, or rather 0", None),
+        ('{"verdict": 1, "score": 0}', None),
+        ('{"s1": 1, "verdict": 0}', None), ('{"s1": 1, "verdict": "yes"}', 1),
+        ("Verdict: 1, or rather 0", None),
     ],
 )  # fmt: skip
 def test_a_verdict_without_an_id_where_one_is_asked_for(text: str, verdict: int | None) -> None:

@@ -120,7 +120,7 @@ def classify(error: BaseException, *, served_before: bool) -> Failure:
     if hidden is not None:
         names, last = hidden
         of_last = classify(last, served_before=served_before).reason
-        return Failure(True, f"{reason}: {', '.join(names)} failed, the last one with {of_last}")
+        return Failure(True, f"{reason} ({', '.join(names)} failed, the last one with {of_last})")
     # Some say what is wrong in a code alone.
     if said.status is not None or cause_of(said, served_before=served_before) is not None:
         return _of_service(reason, said, error, served_before=served_before)

@@ -118,14 +118,10 @@ def verdicts_form(
     def read(value: Any) -> dict[str, Choice]:
         if translate is not None:
             value = translate(value)
-        if (
-            len(ids) == 1
-            and isinstance(value, dict)
-            and not any(isinstance(part, dict | list) for part in value.values())
-        ):
-            # There is nothing else that it could be about.
-            bare = _bare(value)
-            value = value if bare is None else {ids[0]: bare}
+        # A verdict without an id, where there is nothing else that it could be about.
+        flat = isinstance(value, dict) and not any(isinstance(part, dict | list) for part in value.values())
+        if len(ids) == 1 and flat and (bare := _bare(value)) is not None:
+            value = [{"id": name, "verdict": entry} for name, entry in (*value.items(), (ids[0], bare))]
         return read_by_id(value, ids, ("verdicts", "scores", "results"), read_one)
 
     return Form("verdicts", object_schema({"verdicts": object_schema(dict.fromkeys(ids, verdict))}), read)
