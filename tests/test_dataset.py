@@ -15,7 +15,7 @@ from haystack import Document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from haystack_eval_ext.runs.dataset import COLUMNS, Column, Dataset, read_dataset
+from haystack_eval_ext.runs.dataset import COLUMNS, Column, Dataset, DatasetError, read_dataset
 
 
 def store(folder: Path, name: str, data: str | bytes) -> Path:
@@ -318,3 +318,29 @@ def test_any_rows_come_back_from_json_and_csv(
         assert [(row["question"], row["note"] or "", row["contexts"]) for row in data.rows] == [
             (row["question"], row["note"], row["contexts"]) for row in rows
         ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("mac.csv", "id,question,answer\r1,Who?,Ada\r2,Where?,Rome\r"),
+        (
+            "mac.jsonl",
+            '{"question": "Who?", "answer": "Ada"}\r{"question": "Where?", "answer": "Rome"}',
+        ),
+    ],
+)
+def test_lines_end_as_on_an_old_macintosh(tmp_path: Path, name: str, text: str) -> None:
+    file = tmp_path / name
+    file.write_bytes(text.encode())
+    assert [(row["question"], row["answer"]) for row in read_dataset(file).rows] == [
+        ("Who?", "Ada"),
+        ("Where?", "Rome"),
+    ]
+
+
+def test_a_lone_carriage_return_in_a_header_is_a_fault_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "odd.csv"
+    file.write_bytes(b"id,question\r,answer\n1,Who?,Ada\n")
+    with pytest.raises(DatasetError, match=r"odd\.csv:\d: "):
+        read_dataset(file)

@@ -181,7 +181,8 @@ BROKEN_RUNS = {
     "comments alone": ("# one\n#two\n", "no row"),
     "comma": ("q Q0 d 1 0,5 t\n", ":1: column 'score'"),
     "duplicate": ("q Q0 d 1 2 t\nr Q0 d 1 2 t\nq Q0 d 2 1 t\n", ":3: document 'd' a second time for query 'q'"),
-    "not UTF-8": (b"\xff\xfeq\x00", ":1: byte 1 of the line is not UTF-8"),
+    "not UTF-8": (b"q\xff\xfe", ":1: byte 2 of the line is not UTF-8; save the file as UTF-8"),
+    "UTF-16": ("q Q0 d 1 2.0 t\n".encode("utf-16"), ": is UTF-16; save the file as UTF-8"),
 }
 
 

@@ -126,6 +126,16 @@ def test_a_broken_run_file_costs_no_other() -> None:
         assert [f"{name}.txt", "40", f"{score:.4f}"] in lines
 
 
+def test_labels_that_no_ranking_can_have_are_told() -> None:
+    labels = TrecLabels("labels", {"q1": {"a.txt": 1}, "q2": {"b.txt": 1}}, {})
+    run = evaluate_trec(labels, {"q1": [("a", 1.0)], "q2": [("b", 1.0)]}, ["RR"])
+    assert run.scores == {"ranking.RR": 0.0}
+    (told,) = run.manifest["warnings"]
+    assert told.startswith("None of 2 label keys (id) occurs among the 2 documents of the run")
+    assert "Labels: 'a.txt', 'b.txt'. Documents: 'a', 'b'." in told
+    assert not evaluate_trec(labels, {"q1": [("b.txt", 1.0)], "q2": [("b", 1.0)]}, ["RR"]).manifest["warnings"]
+
+
 def test_queries_of_one_side_are_told_in_the_run() -> None:
     labels = TrecLabels("labels", {"q1": {"a": 1}, "q2": {"b": 1}}, {})
     run = evaluate_trec(labels, {"q1": [("a", 1.0)], "q9": [("a", 1.0)]}, ["RR"])

@@ -27,12 +27,15 @@ if TYPE_CHECKING:
 
 _SPAN_FIELDS = ("start", "end")
 _PARENT, _LEVEL = "__parent_id", "__level"
+# What MarkdownHeaderSplitter writes.
+_SECTION = "parent_headers"
 # A shorter text stands in a document more than once by chance.
 _TELLING = 10
 _ADVICE = "use a splitter that counts from the start of the page, such as DocumentSplitter, or matching='overlap'"
 _CONTRADICTING = f"two chunks of its document claim the same characters with different text; {_ADVICE}"
 _ANOTHER_TEXT = f"a covered passage differs from the text of its label; label the text that was split, or {_ADVICE}"
 _ELSEWHERE = f"the text of its label stands in a chunk that does not cover it by its offsets; {_ADVICE}"
+_IN_A_SECTION = f"a chunk was cut within a section of MarkdownHeaderSplitter, where its offsets count from; {_ADVICE}"
 _WITHOUT_PARENTS = (
     "its chunks are blocks of HierarchicalDocumentSplitter, whose offsets count from the block above, which is not "
     "among the documents; retrieve the parents as well, or use matching='overlap'"
@@ -113,10 +116,12 @@ def _check_offsets(document: Document, place: str) -> None:
 
 
 class _Place(NamedTuple):
-    """Where a chunk stands: the key of its document, and its first character there."""
+    """Where a chunk stands: the key of its document, and its first character there; or why that cannot be known."""
 
+    #: None: of a document that is not known.
     key: Key
-    start: int
+    start: int = 0
+    doubt: str | None = None
 
 
 def spans(
@@ -155,11 +160,11 @@ def spans(
         for rank, document in enumerate(documents, start=1):
             without_key += not has_key(key(document))
             place = _place(document, key, blocks, labelled, f"retrieved_documents[{query}][{rank - 1}]")
-            if isinstance(place, str):
-                if spans_of:
-                    untrusted.setdefault(query, place)
-                continue
             if place is None:
+                continue
+            if place.doubt is not None:
+                if place.key in spans_of or (place.key is None and spans_of):
+                    untrusted.setdefault(query, place.doubt)
                 continue
             text = document.content or ""
             pages.add(place, text)
@@ -197,27 +202,27 @@ def _place(
     blocks: dict[str, Document],
     labelled: set[Key],
     where: str,
-) -> _Place | str | None:
-    """Where a chunk stands; a text if that cannot be known; None if its document has no label."""
-    name = key(document)
-    if name in labelled:
-        return _Place(name, _chunk_start(document, where))
-    if not document.meta.get(_PARENT):
-        return None
+) -> _Place | None:
+    """Where a chunk stands; None if its document has no label."""
     start, block = 0, document
-    while block.meta.get(_PARENT):
+    while above := block.meta.get(_PARENT):
         start += _chunk_start(block, where)
-        parent = blocks.get(block.meta[_PARENT])
-        if parent is None:
-            # The blocks of the first level name the page itself.
-            name = key(block)
-            if name in labelled:
-                return _Place(name, start)
-            return None if block.meta.get(_LEVEL) == 1 else _WITHOUT_PARENTS
-        if key(block) in labelled:
-            return _Place(key(block), start)
-        block = parent
-    return None
+        name = key(block)
+        # Offsets count from the block above; on the first level that is the page, whatever the key calls it.
+        from_page = block.meta.get(_LEVEL) == 1
+        if name in labelled and (name == above or from_page):
+            return _Place(name, start)
+        if above not in blocks:
+            if from_page or (name != above and name not in labelled):
+                return None
+            return _Place(name if name in labelled else None, doubt=_WITHOUT_PARENTS)
+        block = blocks[above]
+    name = key(block)
+    if name not in labelled:
+        return None
+    if block is document:
+        start = _chunk_start(document, where)
+    return _Place(name, doubt=_IN_A_SECTION) if _SECTION in document.meta else _Place(name, start)
 
 
 def _chunk_start(document: Document, place: str) -> int:

@@ -37,7 +37,10 @@ def _delimiter(header: str, usual: str) -> str:
     """The one that gives the most names that we know, then the most cells; of equals the usual one."""
 
     def worth(delimiter: str) -> tuple[int, int]:
-        cells = next(csv.reader([header], delimiter=delimiter), [])
+        try:
+            cells = next(csv.reader([header], delimiter=delimiter), [])
+        except csv.Error:  # told with its line when the row is read
+            cells = []
         return sum(meaning_of(cell.strip()) in BY_NAME for cell in cells), len(cells)
 
     return max((usual, *_DELIMITERS), key=worth)

@@ -126,7 +126,8 @@ def raise_if_any(error: type[FileProblemsError], problems: Iterable[Problems]) -
 
 def read_text(path: FilePath, problems: Problems) -> str:
     """
-    Read a UTF-8 file, through gzip when its name ends in `.gz`; a byte order mark is dropped.
+    Read a UTF-8 file, through gzip when its name ends in `.gz`; a byte order mark is dropped, and lines
+    may end as on any system.
 
     :param path: The file.
     :param problems: Takes what is wrong with the bytes.
@@ -143,7 +144,12 @@ def read_text(path: FilePath, problems: Problems) -> str:
     except OSError as error:
         problems.add(f"cannot be read: {error.strerror}")
         return ""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        problems.add("is UTF-16; save the file as UTF-8")
+        return ""
     data = data.removeprefix(b"\xef\xbb\xbf")
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")  # as a Macintosh ended lines
     if not data.strip():
         problems.add("the file is empty, expected at least one row")
         return ""
@@ -154,7 +160,7 @@ def read_text(path: FilePath, problems: Problems) -> str:
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
-                problems.add(f"byte {error.start + 1} of the line is not UTF-8, expected UTF-8 text", number)
+                problems.add(f"byte {error.start + 1} of the line is not UTF-8; save the file as UTF-8", number)
         # Distinct bytes stay distinct, so reading on finds the other faults and invents no duplicates.
         return data.decode("utf-8", errors="surrogateescape")
 

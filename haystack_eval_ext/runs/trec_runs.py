@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import os
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from haystack import Document, Pipeline
 
 from haystack_eval_ext.retrieval._base import evaluate_keys
+from haystack_eval_ext.retrieval._mismatch import find_mismatch
 from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
 from haystack_eval_ext.runs._run_folder import check_folder
 from haystack_eval_ext.runs._scored import some
@@ -20,6 +22,8 @@ from haystack_eval_ext.runs.making import make_run
 from haystack_eval_ext.runs.trec import Qrels, Run, align, read_beir_split, read_qrels, read_run
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from haystack_eval_ext._scores import OnUndefined
     from haystack_eval_ext.runs._lines import FilePath
     from haystack_eval_ext.runs.run import EvaluationRun
@@ -139,7 +143,11 @@ def evaluate_trec(
         pipeline,
         name=name or (folder.name if folder is not None else file or "run"),
         settings={"trec_run": file, "queries": queries, "ignore_identical_ids": ignore_identical_ids},
-        warnings=[*_missing(coverage, queries), *(_identical(ids, ranked) if ignore_identical_ids else [])],
+        warnings=[
+            *_missing(coverage, queries),
+            *(_identical(ids, ranked) if ignore_identical_ids else []),
+            *_unmatched(grades, rankings),
+        ],
     )
     for row, ranking in zip(made.rows, rankings, strict=True):
         row["documents"] = [{"id": key} for key in ranking]
@@ -157,6 +165,16 @@ def _identical(ids: list[str], run: Run) -> list[str]:
     """How many hits were left out."""
     found = [query for query in ids if any(document == query for document, _ in run.get(query, ()))]
     return [f"Hits with the id of their query, left out ({len(found)}): {some(found, _SHOWN)}."] if found else []
+
+
+def _unmatched(grades: Sequence[Mapping[str, Any]], rankings: Sequence[Sequence[str]]) -> list[str]:
+    """Labels and rankings that call documents by different names."""
+    labelled, found = (dict.fromkeys(chain.from_iterable(side)) for side in (grades, rankings))
+    if labelled.keys() & found.keys():
+        return []
+    labels, documents = ([Document(id=key) for key in keys] for keys in (labelled, found))
+    mismatch = find_mismatch(labels, documents, "id", "documents of the run")
+    return [] if mismatch is None else [mismatch.told]
 
 
 def _missing(coverage: QueryCoverage, queries: str) -> list[str]:
