@@ -40,7 +40,7 @@ from haystack_eval_ext.cli import app
 found = {}
 for name in pipeline_names():
     # Judged ones are planned alone: no service is asked here.
-    for command in ("plan",) if name.startswith("rag_quality") else ("run", "plan"):
+    for command in ("plan",) if name.startswith("rag_quality") or name.endswith("_judged") else ("run", "plan"):
         done = CliRunner().invoke(app, [command, name, "--data", "rows.jsonl"])
         found[f"{command} {name}"] = [done.exit_code, done.stderr]
 print(json.dumps(found))
@@ -101,7 +101,7 @@ def test_each_shipped_pipeline_works_without_extras(folder: Path) -> None:
     found = process(folder, WITHOUT_EXTRAS, EXTRAS)
     for name in ("answers", "retrieval", "rag_diagnosis"):
         assert found[f"run {name}"][0] == 0, found[f"run {name}"]
-    for name in ("rag_quality", "rag_quality_with_reference"):
+    for name in ("rag_quality", "rag_quality_with_reference", "rag_diagnosis_judged"):
         assert found[f"plan {name}"][0] == 0, found[f"plan {name}"]
     # None stumbles over a package, whatever else it needs.
     assert not [name for name, (_, stderr) in found.items() if "pip install" in stderr or "module named" in stderr]

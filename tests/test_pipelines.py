@@ -42,6 +42,7 @@ def test_these_pipelines_ship() -> None:
         "bm25_retrieval",
         "rag_answers",
         "rag_diagnosis",
+        "rag_diagnosis_judged",
         "rag_quality",
         "rag_quality_with_reference",
         "retrieval",
