@@ -320,6 +320,17 @@ def test_a_corpus_that_an_earlier_version_counted_twice_is_noted(number: int, sa
     assert any("counted 2 times" in note for note in comparison.setup.unknown) == said
 
 
+@pytest.mark.parametrize("value", [5, "many", [1], {"number": "many"}, {"init_parameters": 3}, {"fingerprint": 1}])
+def test_a_baseline_that_was_edited_is_compared_all_the_same(value: Any, tmp_path: Path) -> None:
+    asked(name="base").baseline(tmp_path / "base.json")
+    whole = json.loads((tmp_path / "base.json").read_text("utf-8"))
+    for part in ("corpus", "RAG pipeline"):
+        whole["setup"][part] = {"documents": value, "bm25": value, "llm.model": value}
+    (tmp_path / "base.json").write_text(json.dumps(whole), "utf-8")
+    comparison = api.compare(tmp_path / "base.json", asked(name="new"))
+    assert "| corpus | documents |" in comparison_markdown(comparison)
+
+
 def test_the_command_says_it_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     asked(name="base").save(tmp_path / "base")

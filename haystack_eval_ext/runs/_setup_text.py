@@ -86,8 +86,8 @@ def _cut(text: str, start: int) -> str:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, dict) and "init_parameters" in value:
-        return f"{str(value['type']).rpartition('.')[2]}{_in_brackets(value['init_parameters'])}"
+    if isinstance(value, dict) and isinstance(value.get("init_parameters"), dict):
+        return f"{str(value.get('type')).rpartition('.')[2]}{_in_brackets(value['init_parameters'])}"
     if isinstance(value, dict) and "fingerprint" in value:
         return f"{value.get('number')} (fingerprint {str(value['fingerprint'])[:_DIGITS]})"
     return _cut(value if isinstance(value, str) else _json(value), 0)

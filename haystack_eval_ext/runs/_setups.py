@@ -178,9 +178,15 @@ def _whole_components(
     return rest(base), rest(new), whole
 
 
+def _number_of_documents(setup: Setup) -> int:
+    found = (setup.get(CORPUS) or {}).get("documents")
+    number = found.get("number") if isinstance(found, dict) else None
+    return number if isinstance(number, int) else 0  # of a file that somebody has edited
+
+
 def _counted_twice(base: Setup, new: Setup) -> Iterator[str]:
     """Earlier versions counted a shared in-memory index once for each component that searches it."""
-    counts = [((setup.get(CORPUS) or {}).get("documents") or {}).get("number") or 0 for setup in (base, new)]
+    counts = [_number_of_documents(setup) for setup in (base, new)]
     low, high = sorted(counts)
     if not low:
         return
