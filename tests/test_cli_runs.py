@@ -190,7 +190,10 @@ def test_tests_and_intervals_are_named_for_the_metrics_they_are_of() -> None:
         "Interval of the means: Wilson for share; Wilson, effective rows for graded.",
     ]
     unpaired = compare(base, new, unpaired=True)
-    assert footnotes(unpaired, unpaired.metrics)[0] == "p: Welch's t test. Adjusted for 2 tests (Holm)."
+    assert footnotes(unpaired, unpaired.metrics)[0] == (
+        "p: Newcombe's interval for share; studentised permutation test for graded. It asks whether both runs have one "
+        "distribution of scores. Seed 0. Adjusted for 2 tests (Holm)."
+    )
     # Nothing is said of what an unpaired comparison does not have.
     assert tables(unpaired, unpaired.metrics)[1].lines[0][3] == "–"
     assert not any("d_z" in line for line in footnotes(unpaired, unpaired.metrics))

@@ -145,7 +145,12 @@ def test_unpaired_says_what_it_is() -> None:
     assert not comparison.paired
     assert comparison.notes[0].startswith("Unpaired: the means of different questions are compared")
     assert metric.difference == unpaired_difference([0.2, 0.4, 0.6, 0.8], [0.4, 0.5, 0.5, 0.8])
-    assert (metric.wins, metric.losses, metric.improved, metric.p_adjusted) == (None, None, [], metric.difference.t_p)
+    assert (metric.wins, metric.losses, metric.improved, metric.p_adjusted) == (
+        None,
+        None,
+        [],
+        metric.difference.unpaired_p,
+    )
     with pytest.raises(ComparisonError, match="Judge model"):
         compare(BASE, made(judge="model-2"), unpaired=True)
     with pytest.raises(ValueError, match="exclude each other"):

@@ -205,8 +205,9 @@ def footnotes(comparison: Comparison, metrics: Mapping[str, MetricComparison]) -
     count = sum(metric.difference.p_value is not None for metric in family)
     if tests := by(lambda metric: metric.difference.test):
         over = f" Adjusted for {count} tests (Holm)." if count > 1 else ""
-        seed = f" Seed {comparison.seed}." if "randomisation" in tests else ""
-        lines.append(f"p: {tests}.{seed}{over}")
+        seed = f" Seed {comparison.seed}." if "randomisation" in tests or "permutation" in tests else ""
+        asked = "" if comparison.paired else " It asks whether both runs have one distribution of scores."
+        lines.append(f"p: {tests}.{asked}{seed}{over}")
     if methods := by(lambda metric: metric.difference.interval and metric.difference.interval.method):
         lines.append(f"Interval of the change: {methods}.")
     sides = [by(lambda metric: _method(metric.base)), by(lambda metric: _method(metric.new))]

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The difference of two runs: its confidence interval and the tests of it."""
+"""The difference of two runs over the same questions: its confidence interval and the tests of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from haystack_eval_ext.runs._means import cr2_interval, mean_interval, t_interval, within_unit, zero_one
+from haystack_eval_ext.runs._means import cr2_interval, t_interval, within_unit, zero_one
 from haystack_eval_ext.runs._significance import mcnemar_p, randomisation_p
 from haystack_eval_ext.runs._spread import (
     ROUNDING,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # What Smucker et al. take; a p-value of 0.05 then has a standard error of 0.0007.
 RESAMPLES = 100_000
 # Of scores from 0 to 1.
-_CHANGES = Reach(-1.0, 1.0)
+CHANGES = Reach(-1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Difference:
     :param left_out: The rows that lack a score on either side.
     :param clusters: The number of clusters; None if each row stands for itself.
     :param paired: False if the runs were compared by their means alone. Then all that follows is None but
-        `largest_change`.
+        `largest_change` and `unpaired_p`.
     :param randomisation_p: p-value of the seeded randomisation test; None without rows or if no resamples were wanted.
     :param mcnemar_p: Exact p-value of McNemar's test; None unless the scores are 0 and 1 and rows independent.
     :param effect_size: d_z: the mean of the differences over their standard deviation; None if they are all equal.
@@ -77,6 +77,8 @@ class Difference:
     :param wins: Rows where the new score is higher.
     :param ties: Rows with equal scores.
     :param losses: Rows where the new score is lower.
+    :param unpaired_p: Of unpaired runs the p-value that agrees with the interval; it tests whether both have one
+        distribution of scores.
     """
 
     mean: float | None
@@ -97,12 +99,13 @@ class Difference:
     wins: int | None = None
     ties: int | None = None
     losses: int | None = None
+    unpaired_p: float | None = None
 
     @property
     def p_value(self) -> float | None:
-        """The exact test where there is one, else the randomisation test, else t."""
-        exact = self.mcnemar_p if self.mcnemar_p is not None else self.randomisation_p
-        return exact if exact is not None else self.t_p
+        """The exact test where there is one, else the randomisation or the permutation test, else t."""
+        tests = (self.mcnemar_p, self.randomisation_p, self.unpaired_p)
+        return next((p for p in tests if p is not None), self.t_p)
 
     @property
     def test(self) -> str | None:
@@ -111,6 +114,9 @@ class Difference:
             return "McNemar's exact test"
         if self.randomisation_p is not None:
             return "randomisation test"
+        if self.unpaired_p is not None:
+            alone = self.interval is not None and self.interval.method == "square-and-add"
+            return "Newcombe's interval" if alone else "studentised permutation test"
         return None if self.t_p is None else "paired t test" if self.paired else "Welch's t test"
 
 
@@ -191,59 +197,6 @@ def paired_difference(
     )
 
 
-def unpaired_difference(
-    base: Scores,
-    new: Scores,
-    *,
-    base_clusters: Sequence[Hashable] | None = None,
-    new_clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
-) -> Difference:
-    """
-    Compare the means of two runs over different questions; the paired comparison shows far smaller differences.
-
-    :param base: Scores of the base run; NaN rows are left out and counted.
-    :param new: Scores of the new run.
-    :param base_clusters: The cluster of each row of the base run.
-    :param new_clusters: The cluster of each row of the new run.
-    :param confidence: 0.95 for a 95 % interval.
-    :returns: New mean minus base mean, with `paired=False`.
-    :raises ValueError: If a score is infinite, columns differ in length, or the confidence is no share.
-    """
-    one = mean_interval(base, clusters=base_clusters, confidence=confidence)
-    two = mean_interval(new, clusters=new_clusters, confidence=confidence)
-    mean = None if one.mean is None or two.mean is None else two.mean - one.mean
-    interval = error = variance = t_p = None
-    if one.mean is not None and two.mean is not None and one.interval and two.interval:
-        below = math.hypot(two.mean - two.interval.low, one.interval.high - one.mean)
-        above = math.hypot(two.interval.high - two.mean, one.mean - one.interval.low)
-        interval = Interval(two.mean - one.mean - below, two.mean - one.mean + above, "square-and-add")
-    if mean is not None and one.standard_error is not None and two.standard_error is not None:
-        parts = one.standard_error**2, two.standard_error**2
-        error = math.sqrt(sum(parts)) or None
-        variance = one.rows * parts[0] + two.rows * parts[1] or None
-        if error:
-            # Welch's degrees of freedom, from clusters where there are some.
-            freedoms = ((one.clusters or one.rows) - 1, (two.clusters or two.rows) - 1)
-            shares = [part / sum(parts) for part in parts]
-            freedom = 1 / sum(share**2 / degrees for share, degrees in zip(shares, freedoms, strict=True))
-            t_p = t_tails(mean / error, freedom)
-    return Difference(
-        mean=mean,
-        interval=interval,
-        standard_error=error,
-        row_variance=variance,
-        t_p=t_p,
-        rows=min(one.rows, two.rows),
-        left_out=one.left_out + two.left_out,
-        clusters=None
-        if one.clusters is None and two.clusters is None
-        else min(one.clusters or one.rows, two.clusters or two.rows),
-        paired=False,
-        largest_change=1.0 if one.bounded and two.bounded else None,
-    )
-
-
 def _t_p(units: Units) -> float | None:
     error = units.standard_error
     if error is None:
@@ -259,7 +212,7 @@ def _cautious(units: Units, interval: Interval | None, confidence: float) -> Int
     # Rows that are all alike have an interval that allows for more than that.
     if interval is None or interval.method == ALIKE:
         return interval
-    return cautious_interval(units, _CHANGES, confidence)
+    return cautious_interval(units, CHANGES, confidence)
 
 
 def _paired_interval(
@@ -273,7 +226,7 @@ def _paired_interval(
     centre = 0.0 if binary or are_most(unchanged, count) else common_value(units, scale)
     if centre is not None and centre and all_alike(units, centre, scale):
         # Beyond 0 to 1 as the test of signs has it: a row could have changed as much the other way.
-        reach = _CHANGES if bounded else Reach(centre - 2 * abs(centre), centre + 2 * abs(centre))
+        reach = CHANGES if bounded else Reach(centre - 2 * abs(centre), centre + 2 * abs(centre))
         found = alike_interval(units, centre, reach, confidence)
         return found, (found.high - found.low) / 2 / normal_quantile(confidence)
     if centre is None:
@@ -285,4 +238,4 @@ def _paired_interval(
         found, error = tied_interval(units, centre, scale, confidence, unseen=1.0 if bounded else scale)
     if units.clustered and (robust := cr2_interval(units, confidence)) and units.cr2:
         found, error = wider(found, robust), max(error, units.cr2[0])
-    return (clipped(found, _CHANGES) if bounded and centre is not None else found), error
+    return (clipped(found, CHANGES) if bounded and centre is not None else found), error

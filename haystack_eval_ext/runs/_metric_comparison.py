@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from haystack_eval_ext.runs._differences import Difference, paired_difference, unpaired_difference
+from haystack_eval_ext.runs._differences import Difference, paired_difference
 from haystack_eval_ext.runs._gate_power import rows_to_decide
 from haystack_eval_ext.runs._means import MeanEstimate, mean_interval, zero_one
 from haystack_eval_ext.runs._power import detectable
 from haystack_eval_ext.runs._scored import Bounds, failed_shares, has_number, mean_bounds, score_range
 from haystack_eval_ext.runs._spread import ROUNDING
+from haystack_eval_ext.runs._unpaired import PERMUTATIONS, unpaired_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
@@ -248,7 +249,15 @@ def _paired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settin
 
 def _unpaired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settings: Settings) -> _Measured:
     one, two = _column(base, name, rows.base), _column(new, name, rows.new)
-    again = partial(unpaired_difference, one.values, two.values, base_clusters=one.clusters, new_clusters=two.clusters)
+    again = partial(
+        unpaired_difference,
+        one.values,
+        two.values,
+        base_clusters=one.clusters,
+        new_clusters=two.clusters,
+        seed=settings.seed,
+        resamples=min(settings.resamples, PERMUTATIONS),
+    )
     difference = again(confidence=settings.confidence)
     sides = [_side(column, column.values, column.clusters, settings.confidence) for column in (one, two)]
     return _Measured(sides[0], sides[1], sides[1], difference, again, _unpaired_bounds(*sides), [])

@@ -15,6 +15,7 @@ Means and differences of scores with honest intervals: numbers in, numbers out, 
 | either, if most rows have the same value or change | Bonett-Price around it | the same |
 | either, if all rows have it, other than 0 or 1 or no change | Clopper-Pearson | Clopper and Pearson 1934 |
 | difference of unpaired means | square-and-add of the two intervals | Newcombe 1998; Zou and Donner 2008 |
+| | or that of a studentised permutation test (not for 0/1 scores) | Janssen 1997; Chung and Romano 2013 |
 
 A t interval on few or skewed scores is too narrow: it covers 79 % at n = 30 and a share of 0.95, and has no width where
 no row failed. "Effective rows" are as many as 0/1 scores would need for the same standard error; their quantile is t's.
@@ -36,7 +37,7 @@ freedom (Bell and McCaffrey 2002; Pustejovsky and Tipton 2018), for clusters of 
 """
 
 from haystack_eval_ext.runs._agreement import Agreement, ClassRates, RankAgreement, agreement, rank_agreement
-from haystack_eval_ext.runs._differences import Difference, paired_difference, unpaired_difference
+from haystack_eval_ext.runs._differences import Difference, paired_difference
 from haystack_eval_ext.runs._gate_power import rows_to_decide
 from haystack_eval_ext.runs._means import MeanEstimate, mean_interval, wilson_interval
 from haystack_eval_ext.runs._power import minimal_detectable_difference, rows_needed
@@ -44,6 +45,7 @@ from haystack_eval_ext.runs._raters import RaterAgreement, RaterPair, krippendor
 from haystack_eval_ext.runs._significance import holm
 from haystack_eval_ext.runs._spread import Interval
 from haystack_eval_ext.runs._thresholds import ThresholdSweep, sweep_thresholds
+from haystack_eval_ext.runs._unpaired import unpaired_difference
 
 __all__ = [
     "Agreement",
