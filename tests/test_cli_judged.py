@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -69,7 +71,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: OpenAIServer
 
 
 def call(line: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(app, line.split())
+    result = CliRunner().invoke(app, shlex.split(line))
     return result.exit_code, result.stdout, result.stderr
 
 
@@ -93,6 +95,21 @@ def test_a_plan_is_what_the_run_asks(folder: Path, server: OpenAIServer) -> None
     assert code == 0
     assert cells(stdout, "faithfulness", 7)[:3] == ["2", "0", "0"]
     assert server.calls == 2
+
+
+@pytest.mark.usefixtures("folder", "server")
+def test_a_plan_says_what_a_gate_would_find() -> None:
+    plan = "plan faithful.yaml --data rows.jsonl --judge judge.yaml"
+    found = call(f"{plan} --fail-if 'faithfulness drops 0.05' --fail-if 'recall drops 0.05'")[1]
+    assert "What a gate finds in these questions (assumed: 0/1 scores of which 20 % change by chance):" in found
+    assert "  recall: with 3 questions no drop fails nine times in ten" in found
+    assert call(f"{RUN} --out kept")[0] == 0
+    found = call(f"{plan} --baseline kept --fail-if 'faithfulness drops 0.05'")[1]
+    assert re.search(r"faithfulness: with \d questions .*\(assumed: 20 % of the scores change by chance\)", found)
+    code, _, err = call(f"{plan} --baseline kept --fail-if 'other drops 0.05'")
+    assert (code, "'other drops 0.05' names no metric of the run" in err) == (2, True)
+    code, _, err = call(f"{plan} --fail-if 'other falls'")
+    assert (code, "--fail-if: A condition must be" in err) == (2, True)
 
 
 def test_a_cache_answers_the_second_run(folder: Path, server: OpenAIServer) -> None:

@@ -152,6 +152,9 @@ def test_the_whole_way(folder: Path) -> None:
     assert {len(row["documents"]) for row in new.rows} == {1}
     assert "top_k: 1" in new.manifest["pipelines"]["rag"]
     assert "top_k: 5" in main.manifest["pipelines"]["rag"]
+    # What a gate can find is said before the first question is asked.
+    err = call(f"{INDEXED} --rag rag.yaml --sample 10")[2]
+    assert "With 10 questions a drop of 0.77 fails nine times in ten (assumed: 0/1 scores of which 20 % " in err
     good("baseline runs/main -o baseline.json")
     assert SECRET not in (folder / "baseline.json").read_text("utf-8")
     out = good("compare baseline.json runs/new --fail-if 'recall drops 0.3' --markdown report.md")

@@ -15,7 +15,7 @@ from haystack_eval_ext import Dataset, evaluate
 from haystack_eval_ext.runs.dataset import DatasetError, read_dataset
 
 ROOT = Path(__file__).parents[1]
-VERBS = ("agree", "baseline", "check", "compare", "evaluate", "evaluate_trec", "load_run", "run_rag")
+VERBS = ("agree", "baseline", "check", "compare", "evaluate", "evaluate_trec", "forecast", "load_run", "run_rag")
 #: What examples may import besides the door.
 ROOMS = ("haystack_eval_ext.judged.custom", "haystack_eval_ext.runs.statistics")
 _IMPORT = re.compile(r"^(?:from|import) (haystack_eval_ext[\w.]*)", re.MULTILINE)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from haystack_eval_ext.runs.comparison import compare
-from haystack_eval_ext.runs.gate import check_comparison, check_run
+from haystack_eval_ext.runs.gate import Rule, check_comparison, check_run
 from haystack_eval_ext.runs.statistics import paired_difference, rows_to_decide
 from scored_runs import clusters_of, run
 
@@ -86,31 +86,34 @@ WORLDS: dict[str, Callable[[np.random.Generator, int, float], Pairs]] = {
 }
 
 
-def outcomes(world: str, rows: int, drop: float, repeats: int = REPEATS, margin: float = MARGIN) -> Counter[str]:
+def outcomes(
+    world: str, rows: int, drop: float, repeats: int = REPEATS, margin: float = MARGIN, rule: Rule = "significant"
+) -> Counter[str]:
     chance = np.random.default_rng(5)
     counts: Counter[str] = Counter()
     clusters = clusters_of(rows, 5) if world == "clustered" else None
     for _ in range(repeats):
         base, new = WORLDS[world](chance, rows, drop)
         comparison = compare(run(base.tolist(), clusters=clusters), run(new.tolist(), clusters=clusters), resamples=0)
-        counts[check_comparison(comparison, [f"m drops {margin}"])[0].outcome] += 1
+        counts[check_comparison(comparison, [f"m drops {margin}"], rule=rule)[0].outcome] += 1
     return counts
 
 
-def planned(world: str) -> int:
+def planned(world: str, rule: Rule) -> int:
     """The number of rows that a large pilot without a drop asks for, in whole clusters."""
     base, new = WORLDS[world](np.random.default_rng(9), 5000, 0.0)
     clusters = clusters_of(5000, 5) if world == "clustered" else None
-    rows = rows_to_decide(paired_difference(base, new, clusters=clusters, resamples=0), MARGIN)
+    rows = rows_to_decide(paired_difference(base, new, clusters=clusters, resamples=0), MARGIN, rule=rule)
     assert rows is not None
     return -(-rows // 5) * 5
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("rule", ["significant", "strict"])
 @pytest.mark.parametrize("world", WORLDS)
-def test_at_the_planned_size_the_gate_decides(world: str) -> None:
-    rows = planned(world)
-    unchanged, dropped = outcomes(world, rows, 0.0), outcomes(world, rows, 2 * MARGIN)
+def test_at_the_planned_size_the_gate_decides(world: str, rule: Rule) -> None:
+    rows = planned(world, rule)
+    unchanged, dropped = (outcomes(world, rows, drop, rule=rule) for drop in (0.0, 2 * MARGIN))
     assert unchanged["pass"] >= 0.8 * REPEATS
     assert unchanged["fail"] <= 0.05 * REPEATS
     assert dropped["fail"] >= 0.8 * REPEATS
@@ -136,8 +139,10 @@ def test_forty_questions_are_too_few_for_0_1_scores(world: str) -> None:
 
 @pytest.mark.slow
 def test_a_drop_of_the_margin_itself_is_decided_wrongly_at_most_as_often_as_the_confidence_says() -> None:
-    counts = outcomes("shares", 600, MARGIN, 1000)
+    counts = outcomes("shares", 600, MARGIN, 1000, rule="strict")
     assert counts["inconclusive"] >= 900
+    # By the rule "significant" half of them fail: the drop is certain, and half of those measured lie beyond it.
+    assert outcomes("shares", 600, MARGIN, 1000)["fail"] == pytest.approx(500, abs=60)
 
 
 @pytest.mark.slow
