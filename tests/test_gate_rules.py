@@ -10,6 +10,7 @@ import pytest
 from gate_worlds import RULES, WORLDS, false_alarms, outcomes_of, shares
 from haystack_eval_ext.runs.comparison import ScoredRun, compare
 from haystack_eval_ext.runs.gate import check_comparison
+from haystack_eval_ext.runs.statistics import paired_difference, rows_to_decide
 from score_shapes import documented
 from scored_runs import rows as metric_rows
 from scored_runs import run
@@ -66,9 +67,8 @@ def test_unchanged_code_fails_a_condition_in_at_most_35_of_1000(name: str, rows:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("common", [0.0, 0.8])
 @pytest.mark.parametrize("clustered", [False, True])
-@pytest.mark.parametrize("rows", [40, 100])
+@pytest.mark.parametrize(("rows", "common"), [(40, 0.0), (100, 0.0), (40, 0.8)])
 @pytest.mark.parametrize("name", ["0/1, 30 % noise", "graded", "1 to 5", "rare zeros"])
 def test_unchanged_code_fails_a_gate_of_six_in_at_most_one_of_20(
     name: str, rows: int, clustered: bool, common: float
@@ -110,3 +110,18 @@ def test_the_table_of_the_docs_is_what_is_measured(name: str, drop: str) -> None
     told = documented("The gate")[f"{name}: {drop}"]
     found = [share for rows in (40, 100, 300) for share in measured(name, DROPS[drop], rows)]
     assert told == pytest.approx(found, abs=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["0/1, 30 % noise", "graded"])
+def test_pilots_of_forty_questions_name_the_number_within_a_factor_of_two(name: str) -> None:
+    chance = np.random.default_rng(5)
+
+    def asked(rows: int) -> int:
+        found = rows_to_decide(paired_difference(*WORLDS[name].draw(chance, 0.0, np.arange(rows)), resamples=0), 0.05)
+        assert found is not None
+        return found
+
+    truth = asked(20_000)
+    near = [truth / 2 <= asked(40) <= 2 * truth for _ in range(400)]
+    assert sum(near) >= 0.85 * len(near)
