@@ -16,6 +16,8 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_eval_ext import (
     AnswerExactMatchEvaluator,
+    AnswerMatchEvaluator,
+    AnswerTokenF1Evaluator,
     DocumentMRREvaluator,
     DocumentRecallEvaluator,
     RAGFailureClassifier,
@@ -142,3 +144,45 @@ def test_over_a_dataset_it_is_a_metric_among_the_others() -> None:
     assert found.individual_scores[:-1] == [1.0, *[0.0] * 5]
     assert math.isnan(found.individual_scores[-1])
     assert (found.undefined, found.left_out, found.score) == (1, 1, 1 / 6)
+
+
+def test_a_run_says_that_a_default_threshold_cuts_through_the_scores() -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("recall", DocumentRecallEvaluator("multi_hit", "id"))
+    pipeline.add_component("f1", AnswerTokenF1Evaluator())
+    pipeline.add_component("diagnosis", RAGFailureClassifier())
+    pipeline.connect("recall.individual_scores", "diagnosis.retrieval_scores")
+    pipeline.connect("f1.individual_scores", "diagnosis.answer_scores")
+    row = {"documents": documents("a"), "relevant_documents": documents("a"), "reference_answer": ["Paris"]}
+    # One word of eight: F1 2/9.
+    rows = [{"id": str(n), **row, "answer": "It is in Paris, as the page says."} for n in range(6)]
+    warnings = evaluate_pipeline(pipeline, Dataset("rows", rows)).warnings
+    (told,) = [warning for warning in warnings if "threshold" in warning]
+    assert told.startswith(
+        "diagnosis: 6 of 6 answer scores lie between 0.05 and 0.5, 0 from 0.5 to 0.95: choose a threshold."
+    )
+
+
+SENTENCE = "The museum was founded by Ada Park in the spring of 1902, and opened its doors to visitors a year later."
+
+
+@pytest.mark.parametrize(
+    ("references", "answer", "told"),
+    [
+        ([SENTENCE] * 6, "Ada Park founded it.", 6),
+        ([SENTENCE] * 5 + ["Ada Park"] * 20, "She did it.", 5),
+        ([SENTENCE] * 4, "Ada Park founded it.", 0),
+        ([SENTENCE] * 6, SENTENCE, 0),
+        ([[SENTENCE, "Ada Park"]] * 6, "She did it.", 0),
+        (["Ada Park"] * 6, "She did it.", 0),
+    ],
+)
+def test_references_that_are_sentences_are_told(references: Any, answer: str, told: int) -> None:
+    result = AnswerMatchEvaluator().run(references, [answer] * len(references))
+    assert len(result["warnings"]) == bool(told)
+    for warning in result["warnings"]:
+        assert warning.startswith(
+            f"{told} of {len(references)} answers score 0 beside references of more than 12 words."
+        )
+        assert "rag_diagnosis_judged" in warning
+        assert "museum" not in warning
