@@ -11,7 +11,7 @@ from scipy import stats
 from haystack_eval_ext.runs._spread import as_units
 from haystack_eval_ext.runs._unpaired import _key, _permuted
 from haystack_eval_ext.runs.statistics import Difference, unpaired_difference
-from score_shapes import SHAPES, Chance, Draw
+from score_shapes import SHAPES, Chance, Draw, documented
 
 ALIKE: dict[str, Draw] = {
     "97 % uniform .95 to 1, 3 % zero": SHAPES["97 % uniform .95 to 1, 3 % zero"].draw,
@@ -48,6 +48,15 @@ def agree(difference: Difference, alpha: float = 0.05) -> bool:
 def test_runs_of_one_distribution_are_rarely_told_apart(name: str) -> None:
     # Welch's test does so in 15 to 23 of 100.
     assert false_alarms(name, (40, 200), 100, 200) <= 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALIKE)
+def test_the_table_of_unpaired_runs_is_what_is_measured(name: str) -> None:
+    for sizes, share in zip(SIZES, documented("Unpaired runs")[name], strict=True):
+        found = false_alarms(name, sizes, 500, 200)
+        assert found <= 0.07
+        assert 100 * found == pytest.approx(share, abs=1.0), sizes
 
 
 @pytest.mark.parametrize("seed", range(12))
