@@ -141,7 +141,7 @@ def false_alarms(
     *,
     metrics: int = 1,
     common: float = 0.0,
-    margin: float | None = None,
+    margin: float,
     clustered: bool = False,
     seed: int = 23,
 ) -> tuple[float, float]:
@@ -157,7 +157,7 @@ def false_alarms(
         pairs = [world.draw(chance, 0.0, owners) for _ in range(metrics)]
         same = chance.random(rows) < common
         pairs = [(np.where(same, pairs[0][0], base), np.where(same, pairs[0][1], new)) for base, new in pairs]
-        (said,) = outcomes_of(pairs, clusters, world.margin if margin is None else margin, RULES[:1])
+        (said,) = outcomes_of(pairs, clusters, margin, RULES[:1])
         each += said.count("fail")
         any_of += "fail" in said
     return each / repeats / metrics, any_of / repeats

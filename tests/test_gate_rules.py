@@ -61,9 +61,8 @@ def test_six_conditions_fail_hardly_more_often_than_one() -> None:
 @pytest.mark.parametrize("rows", [40, 100, 300])
 @pytest.mark.parametrize("name", WORLDS)
 def test_unchanged_code_fails_a_condition_in_at_most_35_of_1000(name: str, rows: int, clustered: bool) -> None:
-    # A margin of 0 is the hardest: there the interval alone decides.
-    for margin in (0.0, None):
-        assert false_alarms(name, rows, REPEATS, clustered=clustered, margin=margin)[0] <= 0.035
+    # A margin of 0 is the hardest: there the interval alone decides, and what fails with a margin fails without one.
+    assert false_alarms(name, rows, REPEATS, clustered=clustered, margin=0.0)[0] <= 0.035
 
 
 @pytest.mark.slow
