@@ -23,6 +23,7 @@ LAYERS = (
         "_batches",
         "_calls",
         "_embedding",
+        "_foreign",
         "_formulas",
         "_models",
         "_normalization",

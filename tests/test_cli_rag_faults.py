@@ -54,23 +54,27 @@ def call(line: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.usefixtures("folder")
-def test_reasons_are_shown_and_quote_nothing() -> None:
-    code, out, err = call(f"{RUN}failing")
+def test_causes_are_shown_and_kept_with_texts_alone() -> None:
+    code, out, err = call(f"{RUN}failing --out run")
     assert code == 0
     assert "failed on (5): q1, q2, q3, q4, q5" in out
-    assert f"5 x RuntimeError: Raised at {__name__}:" in out
-    assert "--debug shows it" in " ".join(out.split())
-    assert WORD not in out + err
+    assert f"5 x RuntimeError: {WORD}. Raised at {__name__}:" in " ".join(out.split())
     assert "Traceback" not in err
+    for name in ("answers", "rows", "scores"):
+        assert Path(f"run/{name}.jsonl").read_text("utf-8").count(WORD) == 5
+    code, out, err = call(f"{RUN}failing --out bare --no-texts")
+    assert code == 0
+    assert f"5 x RuntimeError: Raised at {__name__}:" in " ".join(out.split())
+    assert WORD not in out + err
+    assert all(WORD not in file.read_text("utf-8") for file in Path("bare").iterdir())
 
 
 @pytest.mark.usefixtures("folder")
 def test_debug_shows_the_first_tracebacks_and_counts_the_others() -> None:
     package = logging.getLogger("haystack_eval_ext")
     before = (package.level, list(package.handlers))
-    code, out, err = call(f"{RUN}failing --debug --concurrency 1")
+    code, _, err = call(f"{RUN}failing --debug --concurrency 1")
     assert code == 0
-    assert WORD not in out
     assert err.count("Traceback (most recent call last)") == 3
     assert err.count(f"RuntimeError: {WORD}\\u202e\n") == 3
     assert err.count("The question of row q") == 3

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of other packages may quote questions and documents: no message of ours repeats them."""
+"""Errors of other packages may quote questions and documents: where texts are not wanted, no message repeats them."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from haystack.core.errors import PipelineError
 
 from haystack_eval_ext import DocumentMRREvaluator
 from haystack_eval_ext._scores import UndefinedScore
-from haystack_eval_ext.runs._faults import describe_fault, safe_message
+from haystack_eval_ext.runs._faults import describe_fault, is_ours, texts_wanted
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.evaluation import (
     EvaluationError,
@@ -70,12 +71,17 @@ def evaluated(pipeline: Pipeline, **columns: Any) -> BaseException:
     )
 
 
-def test_a_quoting_component_is_shown_by_its_class_and_error_alone() -> None:
+def test_a_quoting_component_is_shown_with_texts_alone() -> None:
     pipeline = Pipeline()
     pipeline.add_component("theirs", Quoting())
     error = evaluated(pipeline)
+    place = rf"Raised at {__name__}:\d+\."
+    assert type(error) is EvaluationError
+    assert re.fullmatch(rf"theirs \(Quoting\): {PRIVATE}\. {place}", str(error))
+    with texts_wanted(False):
+        error = evaluated(pipeline)
     assert isinstance(error, WithheldFaultError)
-    assert str(error) == "theirs (Quoting): ValueError. Its message may quote the data, so only the traceback has it."
+    assert re.fullmatch(rf"theirs \(Quoting\): ValueError\. {place}", str(error))
     assert str(error.__cause__) == PRIVATE
 
 
@@ -85,8 +91,11 @@ def test_a_quoting_component_of_a_connected_pipeline() -> None:
     pipeline.add_component("theirs", Quoting())
     pipeline.connect("first.questions", "theirs.questions")
     error = evaluated(pipeline)
+    assert str(error).startswith(f"theirs: {PRIVATE}. Raised at {__name__}:")
+    with texts_wanted(False):
+        error = evaluated(pipeline)
     assert isinstance(error, WithheldFaultError)
-    assert str(error) == "theirs: ValueError. Its message may quote the data, so only the traceback has it."
+    assert str(error).startswith(f"theirs: ValueError. Raised at {__name__}:")
 
 
 def test_our_own_messages_are_shown() -> None:
@@ -118,7 +127,9 @@ SHOWN = [
 def test_messages_of_ours_and_of_the_core_are_shown(fault: Any, kind: type[Exception], part: str) -> None:
     error = raised(fault)
     assert type(error) is kind
-    assert part in describe_fault(error)
+    assert part in describe_fault(error, "set-up")
+    with texts_wanted(False):
+        assert type(error) is TypeError or part in describe_fault(error, "question")
 
 
 def quoting_type_error() -> None:
@@ -137,11 +148,15 @@ WITHHELD = [
 
 
 @pytest.mark.parametrize(("fault", "kind"), WITHHELD)
-def test_other_messages_are_withheld(fault: Any, kind: str) -> None:
+def test_other_messages_are_shown_with_texts(fault: Any, kind: str) -> None:
     error = raised(fault)
-    assert safe_message(error) is None
-    assert describe_fault(error).startswith(f"{kind}. ")
-    assert PRIVATE not in describe_fault(error)
+    assert not is_ours(error)
+    assert str(error).partition(":")[0] in describe_fault(error, "set-up")
+    for phase in ("question", "judge"):
+        with texts_wanted(False):
+            said = describe_fault(error, phase)
+        assert said.startswith(f"{kind}. Raised at {__name__}:")
+        assert PRIVATE not in said
 
 
 def yaml_of(kind: str, parameters: str) -> str:
@@ -156,8 +171,8 @@ YAML = [
     (yaml_of(MRR, "{top_k: 0}"), "component 'c' (DocumentMRREvaluator) cannot be made: ", "top_k must be"),
     (
         yaml_of(BUILDER, "{template: '{{ PRIVATE !'}"),
-        "component 'c' (PromptBuilder) cannot be made: ",
-        "only the traceback",
+        "component 'c' (PromptBuilder) cannot be made: TemplateSyntaxError: ",
+        "unexpected char",
     ),
     (yaml_of(BUILDER, "{text: PRIVATE}"), "component 'c' (PromptBuilder) cannot be made: ", "'text'"),
     (
@@ -169,10 +184,9 @@ YAML = [
 
 
 @pytest.mark.parametrize(("text", "start", "part"), YAML)
-def test_a_pipeline_that_cannot_be_loaded_quotes_no_parameter(text: str, start: str, part: str) -> None:
+def test_a_pipeline_that_cannot_be_loaded_says_why(text: str, start: str, part: str) -> None:
     with pytest.raises(PipelineFileError) as caught:
         load_pipeline(text, "my.yaml")
     message = str(caught.value)
     assert start in message
     assert part in message
-    assert PRIVATE not in message

@@ -165,7 +165,7 @@ _HINTS: dict[type[EvaluationError], str] = {
     "one question at a time, goes into --rag.",
     UnfedSocketError: "--column MEANING=COLUMN says what a column is; another column can feed a socket: "
     "--map component.socket=column.",
-    WithheldFaultError: "--debug shows it.",
+    WithheldFaultError: "Its message is shown without --no-texts.",
 }
 
 

@@ -73,6 +73,7 @@ from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext.retrieval._keys import has_key, make_keys
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD, field_of_run, load_evaluators
+from haystack_eval_ext.runs._faults import texts_wanted
 from haystack_eval_ext.runs._forecast import forecast_lines
 from haystack_eval_ext.runs._labels import check_label_field
 from haystack_eval_ext.runs._lines import FileProblemsError
@@ -130,7 +131,7 @@ def run(
     debug: Debug = False,
 ) -> None:
     """Run an evaluation pipeline, or measures alone (-m), over data, a kept run, or a RAG pipeline (--rag)."""
-    with reported(debug=debug):
+    with reported(debug=debug), texts_wanted(not no_texts):
         maps, rag_maps = split_maps(maps)
         options = RagOptions(
             rag=rag,

@@ -15,6 +15,7 @@ from haystack_eval_ext._cli.render import (
     print_text,
     print_warnings,
 )
+from haystack_eval_ext.runs._faults import told
 from haystack_eval_ext.runs._run_exports import stage_note
 from haystack_eval_ext.runs.run import EvaluationRun
 
@@ -140,12 +141,13 @@ def _print_answerability(run: EvaluationRun) -> None:
 
 
 def _print_reasons(run: EvaluationRun) -> None:
-    """The commonest reasons why the RAG pipeline failed, and how often each."""
-    reasons: Counter[str] = Counter()
+    """The commonest causes for which the RAG pipeline failed, and how often each."""
+    causes: dict[str, list[str]] = {}
     for row in run.rows:
-        fault = row.get("error")
-        if isinstance(fault, dict):
-            where = f" in {fault['component']}" if fault.get("component") else ""
-            reasons[f"{fault.get('class')}{where}: {fault.get('reason')}"] += 1
-    for reason, count in reasons.most_common(_REASONS):
-        print_text(console(), f"  {count} x {reason}")
+        if isinstance(fault := row.get("error"), dict):
+            # One cause can have a message for each question.
+            causes.setdefault(told({**fault, "message": None}), []).append(told(fault))
+    for found in sorted(causes.values(), key=len, reverse=True)[:_REASONS]:
+        (text, _), *others = Counter(found).most_common()
+        more = f" ({len(others)} other message{'s' if len(others) > 1 else ''} from there)" if others else ""
+        print_text(console(), f"  {len(found)} x {text}{more}")

@@ -9,13 +9,12 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haystack import Pipeline
-from haystack.core.errors import PipelineRuntimeError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_eval_ext._thoughts import keeps_thoughts, without_thoughts
 from haystack_eval_ext.runs._answers import AnswerPlan, plan_answer, read_function_result
 from haystack_eval_ext.runs._columns import SKIPPED, THOUGHTS
-from haystack_eval_ext.runs._faults import WITHHELD, located_fault, raised_at, safe_message
+from haystack_eval_ext.runs._faults import describe_fault, record_of
 from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._plain import plain_document
 from haystack_eval_ext.runs._prompts import PROMPT_STAGE, PROMPT_STAGES, prompt_documents
@@ -127,7 +126,7 @@ class Asker:
                 # Every class in it is in use here already: that is more trust than reading YAML needs.
                 self._pipelines = [Pipeline.from_dict(pipeline.to_dict(), unsafe=True) for _ in range(copies)]
             except Exception as error:  # whatever a component's to_dict or from_dict does
-                msg = f"{self._target.name} cannot be copied for isolate: {located_fault(error)}"
+                msg = f"{self._target.name} cannot be copied for isolate: {describe_fault(error, 'set-up')}"
                 raise TargetError(msg) from error
             for found in document_stores(pipeline):
                 if isinstance(found.store, InMemoryDocumentStore) and in_memory_index(found.store) is None:
@@ -137,7 +136,7 @@ class Asker:
             for each in self._pipelines:
                 each.warm_up()
         except Exception as error:  # whatever a component does
-            msg = f"{self._target.name} cannot be warmed up: {located_fault(error)}"
+            msg = f"{self._target.name} cannot be warmed up: {describe_fault(error, 'set-up')}"
             raise TargetError(msg) from error
 
     def ask(self, job: Job, slot: int) -> dict[str, Any]:
@@ -284,12 +283,8 @@ class Asker:
         return stages.get(name, [] if name in self._stages else None)
 
     def _fault(self, error: BaseException, job: Job) -> dict[str, Any]:
-        # Only this log may hold what the message quotes.
         _logger.debug("The question of row %s failed.", job.row["id"], exc_info=error)
-        component = error.component_name if isinstance(error, PipelineRuntimeError) else None
-        cause = error.__cause__ if component is not None and error.__cause__ is not None else error
-        reason = safe_message(error) or f"{raised_at(error)}. {WITHHELD}"
-        return {"class": type(cause).__name__, "component": component, "reason": reason + _status(cause)}
+        return record_of(error)
 
 
 def given_up(job: Job, timeout: float) -> dict[str, Any]:
@@ -318,16 +313,6 @@ def _base(job: Job, fault: dict[str, Any] | None) -> dict[str, Any]:
         "error": fault,
         "question": job.row["question"],
     }
-
-
-def _status(error: BaseException | None) -> str:
-    """The status that a service answered, read from whatever class its client raises."""
-    while error is not None:
-        code = getattr(error, "status_code", None)
-        if isinstance(code, int):
-            return f" The service answered {code}."
-        error = error.__cause__
-    return ""
 
 
 def _check_stage(pipeline: Pipeline, name: str) -> None:

@@ -77,6 +77,6 @@ def _pipeline(evaluators: Any, label_field: str | None) -> Pipeline:
         try:
             borrow(pipeline, name, component)
         except Exception as error:  # of Haystack's core: no component, or a bad name
-            msg = f"evaluators: '{name}' cannot be used: {describe_fault(error)}"
+            msg = f"evaluators: '{name}' cannot be used: {describe_fault(error, 'set-up')}"
             raise EvaluationError(msg) from error
     return pipeline

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the components of an evaluation pipeline; what goes wrong names the component, and no user's text."""
+"""Runs the components of an evaluation pipeline; what goes wrong names the component."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from haystack.core.errors import PipelineRuntimeError
 
 from haystack_eval_ext._scores import rows_of_a_run
-from haystack_eval_ext.runs._faults import describe_fault, safe_message
+from haystack_eval_ext.runs._faults import describe_fault, is_withheld
 from haystack_eval_ext.runs._feeding import EvaluationError, Inputs
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _ROW_NUMBER = re.compile(r"\[\d+\]")
 
 
 class WithheldFaultError(EvaluationError):
-    """A component failed with a message that may quote the data: `__cause__` has it."""
+    """A component failed with a message that is left out, since no texts are wanted: `__cause__` has it."""
 
 
 def _of_rows(inputs: dict[str, list[Any]], rows: list[int], total: int) -> dict[str, list[Any]]:
@@ -100,13 +100,13 @@ def _with_notes(output: Any, notes: list[str]) -> Any:
 
 
 def _guarded(run: Callable[[], Any], what: str, note: str) -> Any:
-    """Run what is not ours; whatever it raises becomes one error that names the component and no user's text."""
+    """Run what is not ours; whatever it raises becomes one error that names the component."""
     try:
         return run()
     except Exception as error:
         if isinstance(error, PipelineRuntimeError):
             what = error.component_name or what
-        kind = EvaluationError if safe_message(error) else WithheldFaultError
-        fault = describe_fault(error)
+        kind = WithheldFaultError if is_withheld(error, "question") else EvaluationError
+        fault = describe_fault(error, "question")
         msg = f"{what}: {fault}{note if _ROW_NUMBER.search(fault) else ''}"
         raise kind(msg) from error

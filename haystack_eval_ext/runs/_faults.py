@@ -1,100 +1,179 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What may be repeated of an error that came from elsewhere: a message can quote questions, answers or documents."""
+"""
+What is told of an error that came from elsewhere; the one place that decides it.
 
-import os
-import re
+| phase    | what raised it                                        | shown             | stored            |
+|----------|-------------------------------------------------------|-------------------|-------------------|
+| set-up   | importing, making, loading, checking: no question yet | its message       | nothing to store  |
+| question | a RAG pipeline or code of the user's at a question    | with texts        | with texts        |
+| judge    | a judge's service                                     | never             | with texts        |
+
+Where texts are not wanted (`texts=False`, `--no-texts`), class and place stand in for a message.
+"""
+
+from __future__ import annotations
+
 import sysconfig
 import traceback
-from collections.abc import Iterator, Mapping
-from types import FrameType
-from typing import Any
+from contextlib import contextmanager
+from contextvars import ContextVar
+from os import sep
+from typing import TYPE_CHECKING, Literal
+
+from haystack.core.errors import PipelineRuntimeError
+
+from haystack_eval_ext._foreign import repeated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import FrameType
+    from typing import Any
+
+Phase = Literal["set-up", "question", "judge"]
 
 _OURS = __name__.partition(".")[0]
 _CORE = "haystack.core"
-# Python's own words about a call; they hold names of parameters and nothing else.
-_SIGNATURE = re.compile(
-    r"[\w.<>]+\(\) (got an unexpected keyword argument '\w+'|missing \d+ required [\w', -]+|takes [\w ]+)"
-    r"(\. Did you mean '\w+'\?)?"
-)
-
-#: Follows on what is said in place of a message.
-WITHHELD = "Its message may quote the data: --debug shows it (in Python the traceback, or the log at level DEBUG)."
-_ACCIDENT = 12
-_LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_LIBRARIES = tuple({sysconfig.get_path(name) + sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_WITH_TEXTS: ContextVar[bool] = ContextVar("with_texts", default=True)
 
 
-def safe_message(error: BaseException) -> str | None:
+@contextmanager
+def texts_wanted(wanted: bool) -> Iterator[None]:
     """
-    Give the message of an error if its author keeps users' texts out of messages.
+    Say for a while whether texts may be shown and kept; threads that copy the context know it as well.
 
-    Those are this package and the core of Haystack, which speaks of components and sockets. Where the core passes on
-    what a component raised, that error decides.
+    :param wanted: What the user says; False holds also where a call within says True.
+    :returns: A context.
+    """
+    token = _WITH_TEXTS.set(wanted and _WITH_TEXTS.get())
+    try:
+        yield
+    finally:
+        _WITH_TEXTS.reset(token)
+
+
+def shows(phase: Phase) -> bool:
+    """
+    Tell whether messages of a phase are shown.
+
+    :param phase: When the error was raised.
+    :returns: True if its message is shown.
+    """
+    return phase == "set-up" or (phase == "question" and _WITH_TEXTS.get())
+
+
+def stores(phase: Phase) -> bool:
+    """
+    Tell whether messages of a phase are kept with a run.
+
+    :param phase: When the error was raised.
+    :returns: True if its message is kept.
+    """
+    return phase != "set-up" and _WITH_TEXTS.get()
+
+
+def describe_fault(error: BaseException, phase: Phase) -> str:
+    """
+    Say what went wrong.
 
     :param error: An error that was raised.
-    :returns: The message; None if it may quote anything.
+    :param phase: When it was raised.
+    :returns: A sentence: its message where the phase shows it, else its class; and where in code of the user's it was
+        raised, if it was.
+    """
+    first = _first_raised(error)
+    if is_ours(error):
+        return _ours_or_core(first)
+    told = message_of(error) if shows(phase) or _is_import(first) else ""
+    kind = type(first).__name__
+    # ValueError and TypeError say in words what is wrong with a value; a KeyError says the key alone.
+    what = told if told and type(first) in (ValueError, TypeError) else f"{kind}: {told}" if told else kind
+    place = raised_at(error, of_user=not (phase == "question" and not told))
+    return " ".join(filter(None, (_sentence(what), place)))
+
+
+def is_withheld(error: BaseException, phase: Phase) -> bool:
+    """
+    Tell whether the message of an error is left out.
+
+    :param error: An error that was raised.
+    :param phase: When it was raised.
+    :returns: True if :func:`describe_fault` tells its class and place alone.
+    """
+    return not (is_ours(error) or shows(phase) or _is_import(_first_raised(error)))
+
+
+def record_of(error: BaseException) -> dict[str, Any]:
+    """
+    Write down why a question failed.
+
+    :param error: What was raised at it.
+    :returns: `class`, `component`, `reason`, which holds no text, and with texts `message`: what another program said.
+    """
+    component = error.component_name if isinstance(error, PipelineRuntimeError) else None
+    cause = error.__cause__ if component is not None and error.__cause__ is not None else error
+    found: dict[str, Any] = {"class": type(cause).__name__, "component": component}
+    if is_ours(error):
+        return found | {"reason": _ours_or_core(_first_raised(error)) + _status(cause)}
+    message = message_of(error) if stores("question") else ""
+    reason = raised_at(error) + _status(cause)
+    return found | {"reason": reason} | ({"message": message} if message else {})
+
+
+def told(fault: Mapping[str, Any]) -> str:
+    """
+    Say why a question failed.
+
+    :param fault: The `error` of its record.
+    :returns: "Class in component: message", and the reason.
+    """
+    where = f" in {fault['component']}" if fault.get("component") else ""
+    kind = f"{fault['class']}{where}" if fault.get("class") else ""
+    message = fault.get("message") if shows("question") else None
+    why = " ".join(filter(None, (_sentence(message or ""), fault.get("reason"))))
+    return ": ".join(filter(None, (kind, why)))
+
+
+def message_of(error: BaseException) -> str:
+    """
+    Give the message of an error.
+
+    :param error: An error that was raised. Where Haystack's core repeats another's message, that one.
+    :returns: One line without terminal codes and known secrets, not endless; "" if it has none.
+    """
+    try:
+        return repeated(str(_first_raised(error)))
+    except Exception:  # a class of somebody else whose __str__ fails
+        return ""
+
+
+def is_ours(error: BaseException) -> bool:
+    """
+    Tell whether an error is of this package or of Haystack's core, whose messages quote no text under evaluation.
+
+    Ours keep texts out of messages; the core speaks of components and sockets. Where the core passes on what a
+    component raised, that error decides.
+
+    :param error: An error that was raised.
+    :returns: True if its message may be told in every phase.
     """
     error = _first_raised(error)
-    kind, message = type(error), str(error)
-    if kind is TypeError and _SIGNATURE.fullmatch(message):
-        return message
+    kind = type(error)
     # The exact classes: UnicodeDecodeError and pydantic's errors are ValueErrors too, and quote what they were given.
     kinds = (ValueError, TypeError, ImportError, ModuleNotFoundError)
     ours = _raised_in(error, _OURS) and (kind in kinds or _is_in(kind.__module__, _OURS))
-    core = _raised_in(error, _CORE) and (kind is ValueError or _is_in(kind.__module__, _CORE))
-    return message if ours or core else None
+    return ours or (_raised_in(error, _CORE) and (kind is ValueError or _is_in(kind.__module__, _CORE)))
 
 
-def describe_fault(error: BaseException) -> str:
-    """
-    Say what went wrong, without any user's text.
-
-    :param error: An error that was raised.
-    :returns: Its message, or its class alone where the message may quote anything.
-    """
-    kind = type(_first_raised(error)).__name__
-    return safe_message(error) or f"{kind}. Its message may quote the data, so only the traceback has it."
-
-
-def located_fault(error: BaseException) -> str:
-    """
-    Say what went wrong in code of the user's, without any user's text, and where.
-
-    :param error: An error that was raised.
-    :returns: Its message, or its class and place where the message may quote anything.
-    """
-    kind = type(_first_raised(error)).__name__
-    return safe_message(error) or f"{kind}. {raised_at(error)}. {WITHHELD}"
-
-
-def describe_set_up_fault(error: BaseException, parameters: Any) -> str:
-    """
-    Say why something could not be made of its init parameters.
-
-    :param error: An error that was raised.
-    :param parameters: Plain init parameters. A message that repeats a text of theirs is withheld; the names of
-        environment variables, as `Secret` has them, may be told.
-    :returns: Its message, where it is of the kinds that tell a wrong value and quotes no text; else as
-        :func:`describe_fault`.
-    """
-    first = _first_raised(error)
-    message = " ".join(str(first).split())
-    if (
-        type(first) in (ValueError, TypeError)
-        and message
-        and not any(_share(message, text) for text in _texts(parameters))
-    ):
-        return message if message.endswith((".", "!", "?")) else f"{message}."
-    return describe_fault(error)
-
-
-def raised_at(error: BaseException) -> str:
+def raised_at(error: BaseException, *, of_user: bool = False) -> str:
     """
     Say where an error was raised.
 
     :param error: An error that was raised.
-    :returns: "Raised at module:line" of the innermost call in code of the user's; where there is none, in any code but
-        ours.
+    :param of_user: Whether nothing is said where no code of the user's took part.
+    :returns: "Raised at module:line." of the innermost call in code of the user's; where there is none, in any code
+        but ours.
     """
     places = [
         (frame, line)
@@ -102,30 +181,37 @@ def raised_at(error: BaseException) -> str:
         for frame, line in traceback.walk_tb(each.__traceback__)
         if not _is_in(_module(frame), _OURS)
     ]
-    of_user = [(frame, line) for frame, line in places if not frame.f_code.co_filename.startswith((*_LIBRARIES, "<"))]
+    users = [(frame, line) for frame, line in places if not frame.f_code.co_filename.startswith((*_LIBRARIES, "<"))]
+    if of_user and not users:
+        return ""
     if not places:
-        return "Raised at an unknown place"
-    frame, line = (of_user or places)[-1]
-    return f"Raised at {_module(frame)}:{line}"
+        return "Raised at an unknown place."
+    frame, line = (users or places)[-1]
+    return f"Raised at {_module(frame)}:{line}."
 
 
-def _texts(value: Any, name: str = "") -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield from _texts(entry, str(key))
-    elif isinstance(value, list | tuple):
-        for entry in value:
-            yield from _texts(entry, name)
-    elif isinstance(value, str) and name not in ("type", "env_vars"):
-        yield value
+def _ours_or_core(error: BaseException) -> str:
+    # The core may write out all parameters of a component.
+    return _sentence(repeated(str(error)) if _raised_in(error, _CORE) else str(error))
 
 
-def _share(message: str, text: str) -> bool:
-    """Whether a message repeats a text, or a part of it that is no accident."""
-    text = " ".join(text.split())
-    if len(text) <= _ACCIDENT:
-        return bool(text) and text in message
-    return any(message[start : start + _ACCIDENT] in text for start in range(len(message) - _ACCIDENT + 1))
+def _sentence(text: str) -> str:
+    return text if not text or text.endswith((".", "!", "?", "characters)")) else f"{text}."
+
+
+def _is_import(error: BaseException) -> bool:
+    """Names of modules are no texts, and what to install is told in the message alone."""
+    return isinstance(error, ImportError)
+
+
+def _status(error: BaseException | None) -> str:
+    """The status that a service answered, read from whatever class its client raises."""
+    while error is not None:
+        code = getattr(error, "status_code", None)
+        if isinstance(code, int):
+            return f" The service answered {code}."
+        error = error.__cause__
+    return ""
 
 
 def _causes(error: BaseException) -> list[BaseException]:

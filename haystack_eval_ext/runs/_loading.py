@@ -8,7 +8,8 @@ from haystack import Pipeline
 from haystack.marshal import YamlMarshaller
 
 import haystack_eval_ext
-from haystack_eval_ext.runs._faults import describe_fault, describe_set_up_fault
+from haystack_eval_ext._foreign import learn_secrets
+from haystack_eval_ext.runs._faults import describe_fault
 from haystack_eval_ext.runs._lines import FilePath, FileProblemsError, Problems, raise_if_any, read_text
 from haystack_eval_ext.runs._removed import removed_class
 
@@ -69,8 +70,9 @@ def _reason(error: Exception, text: str) -> str:
         gone = isinstance(error.__cause__, ImportError) and removed_class(str(error.__cause__))
         if gone:
             return f"the component {not_made[1]!r} ({not_made[2]}) cannot be made: {gone}"
-        # What follows there are all parameters, which may hold prompts and keys.
-        fault = describe_set_up_fault(error, YamlMarshaller().unmarshal(text))
+        # What follows there are all parameters, in which the cause is hard to find.
+        learn_secrets(YamlMarshaller().unmarshal(text))
+        fault = describe_fault(error, "set-up")
         return f"the component {not_made[1]!r} ({not_made[2]}) cannot be made: {fault}"
     if isinstance(error, AttributeError | KeyError | TypeError):
         return (
@@ -81,7 +83,7 @@ def _reason(error: Exception, text: str) -> str:
         place = getattr(error.__cause__, "problem_mark", None)
         where = "" if place is None else f" (near line {place.line + 1})"
         return f"not valid YAML{where}. Expected what Pipeline.dumps() writes."
-    return f"{describe_fault(error)} Correct the pipeline's YAML."
+    return f"{describe_fault(error, 'set-up')} Correct the pipeline's YAML."
 
 
 def _unknown_class(given: str) -> str:

@@ -197,7 +197,8 @@ def plan_question(
         )
         raise TargetError(msg)
     if not kinds:
-        candidates = ", ".join(f"{component}.{free.name}" for component, free in free_sockets(pipeline)) or "none"
+        spots = [*free_sockets(pipeline), *_joining_sockets(pipeline)]
+        candidates = ", ".join(f"{component}.{socket.name}" for component, socket in spots) or "none"
         msg = (
             f"No free socket of the pipeline is named {', '.join(QUERY_NAMES)}, so nothing takes the question. "
             f'Candidates: {candidates}. Name one: mapping={{"inputs": {{"query": ["component.socket"]}}}}.'
@@ -225,6 +226,14 @@ def free_sockets(pipeline: Pipeline) -> Iterable[tuple[str, InputSocket]]:
     for component, node in pipeline.graph.nodes(data=True):
         for socket in node["input_sockets"].values():
             if not socket.senders:
+                yield component, socket
+
+
+def _joining_sockets(pipeline: Pipeline) -> Iterable[tuple[str, InputSocket]]:
+    """Sockets that take the question beside what is connected: a loop begins at such a one (`BranchJoiner.value`)."""
+    for component, node in pipeline.graph.nodes(data=True):
+        for socket in node["input_sockets"].values():
+            if socket.senders and socket.is_variadic and _kind(socket) is not None:
                 yield component, socket
 
 

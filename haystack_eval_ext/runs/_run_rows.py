@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._rows import document_from_json
 from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS, OTHERS, RUN_ERROR, RUN_STATUS, SKIPPED
+from haystack_eval_ext.runs._faults import told
 from haystack_eval_ext.runs._fingerprints import canonical, label_part, text_hash
 from haystack_eval_ext.runs._plain import plain, plain_document
 from haystack_eval_ext.runs.dataset import Dataset
@@ -38,7 +39,7 @@ _OF_ANSWERS = (
     "tokens",
     "cost",
 )
-_KEPT_OF_ERROR = ("class", "component")
+_KEPT_OF_ERROR = ("class", "component", "reason")
 _DOCUMENTS = frozenset(("documents", "labels"))
 # Of 64: a chance of 1e-9 to miss a change in one of many rows is small enough for a file that is committed.
 _DIGITS = 16
@@ -124,19 +125,19 @@ def rows_dataset(rows: Sequence[Row], path: str, repeat: int) -> Dataset:
     return dataset_of_records(labels, [_OUTPUTS | row for row in chosen], repeat=repeat)
 
 
-def run_error(row: Mapping[str, Any]) -> str | None:
+def run_error(row: Mapping[str, Any], *, message: bool = True) -> str | None:
     """
     Say why a row has no outputs.
 
     :param row: A row of a run.
-    :returns: The reason, without any user's text; None if it has outputs.
+    :param message: Whether to tell what another program said, which may quote the question.
+    :returns: The reason; None if it has outputs.
     """
     if row.get("status") != "error":
         return None
     fault = row.get("error") or {}
-    where = f" in {fault['component']}" if fault.get("component") else ""
-    what = f" with {fault['class']}{where}" if fault.get("class") else ""
-    return f"the question failed{what}" + (f": {fault['reason']}" if fault.get("reason") else "")
+    why = told(fault if message else {**fault, "message": None})
+    return "the question failed" + (f" with {why}" if fault.get("class") else f": {why}" if why else "")
 
 
 def _asked(dataset: Dataset, records: Sequence[Mapping[str, Any]]) -> Dataset:
@@ -166,7 +167,7 @@ def _status(row: Mapping[str, Any]) -> Row:
     if RUN_STATUS not in row:
         return {}
     failed = row[RUN_STATUS] == "error"
-    error = {"class": None, "component": None, "reason": row.get(RUN_ERROR)} if failed else None
+    error = {"class": None, "component": None, "reason": None, "message": row.get(RUN_ERROR)} if failed else None
     return {"status": row[RUN_STATUS], "error": error}
 
 

@@ -36,6 +36,7 @@ from haystack_eval_ext.runs._agreement import Agreement
 from haystack_eval_ext.runs._comparable import comparable, notes_on
 from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD, field_of_run
 from haystack_eval_ext.runs._evaluators import opened
+from haystack_eval_ext.runs._faults import texts_wanted
 from haystack_eval_ext.runs._forecast import Forecast, forecast_of_run, forecast_of_size
 from haystack_eval_ext.runs._label_check import check_labels
 from haystack_eval_ext.runs._people import DifferingRow, JudgeAgreement, agree
@@ -128,7 +129,7 @@ def evaluate(
     source = _source(data, label_field or DEFAULT_FIELD, columns)
     called = name or (folder.name if folder is not None else None)
     compared = label_field or (None if isinstance(source, Dataset) else field_of_run(source))
-    with opened(evaluators, judge, compared, progress=progress) as pipeline:
+    with texts_wanted(texts), opened(evaluators, judge, compared, progress=progress) as pipeline:
         if isinstance(source, Dataset):
             check_labels(pipeline, source, mapping)
         prepare_judges(pipeline)

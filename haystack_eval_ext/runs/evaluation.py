@@ -184,8 +184,9 @@ def evaluate_pipeline(
     :param warn: Whether to log the warnings that the result has; False leaves them to the caller.
     :returns: The scores of all metrics. A row in which an output is None, since the RAG pipeline gave none, is
         "not_run" in the metrics that need it; where components are connected, in all of them.
-    :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores. An error of
-        another package is shown by its class alone, since its message may quote the data (`WithheldFaultError`).
+    :raises EvaluationError: If a socket cannot be fed, a component fails, or no component gives scores. Of an
+        error of another package its message is shown, and where texts are not wanted class and place alone
+        (`WithheldFaultError`).
     """
     nodes = pipeline.graph.nodes
     dataset, ignored = _without_ignored(dataset)

@@ -12,6 +12,7 @@ from haystack_eval_ext._parameters import check_integer, is_number
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext.judged._account import check_prices
 from haystack_eval_ext.runs._asking import Asker, Job, given_up
+from haystack_eval_ext.runs._faults import told
 from haystack_eval_ext.runs._fingerprints import order_free_hash
 from haystack_eval_ext.runs._first_answers import settled
 from haystack_eval_ext.runs._questions import check_mapping
@@ -160,9 +161,9 @@ def run_target(
     :param replace: Ask everything anew where the folder holds the answers of a finished run, or of another one. What
         was being asked when the same call was killed is gone on with.
     :returns: One plain record for each question and repeat, in the order of the dataset, repeat by repeat: `id`,
-        `repeat`, `status` ("ok" or "error"), `error` (class, component, reason), `question`, `answer`, `contexts`,
-        `documents`, `stages`, `components`, `seconds`, `tokens` by model, `cost`; and `thoughts` (true) where thoughts
-        before the answer were taken off.
+        `repeat`, `status` ("ok" or "error"), `error` (class, component, reason, message), `question`, `answer`,
+        `contexts`, `documents`, `stages`, `components`, `seconds`, `tokens` by model, `cost`; and `thoughts` (true)
+        where thoughts before the answer were taken off.
     :raises ValueError: If a parameter or the prices are wrong; TypeError if a parameter is of another type.
     :raises TargetError: If the target cannot be made or fed, its document store is empty, or the first answers all
         cannot be read.
@@ -256,17 +257,6 @@ def _check_failures(failures: int, limit: int | None, done: Mapping[Any, dict[st
             "with a higher max_failures."
         )
     raise HarnessError(msg)
-
-
-def told(fault: Mapping[str, Any]) -> str:
-    """
-    Say why a question failed.
-
-    :param fault: The `error` of its record.
-    :returns: Class, component and reason.
-    """
-    where = f" in {fault['component']}" if fault.get("component") else ""
-    return f"{fault.get('class')}{where}: {fault.get('reason')}"
 
 
 def check_options(

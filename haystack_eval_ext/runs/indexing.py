@@ -65,7 +65,8 @@ def fill_store(index_yaml: str | os.PathLike[str], documents: str | os.PathLike[
         pipeline.run(data)
     except Exception as error:  # whatever a component raises
         where = getattr(error, "component_name", None) if isinstance(error, PipelineRuntimeError) else None
-        msg = f"{name}: indexing {len(files)} files failed{f' in {where}' if where else ''}: {describe_fault(error)}"
+        fault = describe_fault(error, "question")
+        msg = f"{name}: indexing {len(files)} files failed{f' in {where}' if where else ''}: {fault}"
         for store in written:  # half of the documents would be in the way of another try
             store.delete_all_documents()
         raise TargetError(msg) from error
@@ -88,7 +89,7 @@ def check_stores(target: Target) -> int:
         try:
             count = int(found.store.count_documents())
         except Exception as error:  # whatever the store's service answers
-            msg = f"{target.name}: the {kind} of {found.component} cannot be asked: {describe_fault(error)}"
+            msg = f"{target.name}: the {kind} of {found.component} cannot be asked: {describe_fault(error, 'set-up')}"
             raise TargetError(msg) from error
         if not count:
             index = getattr(found.store, "index", None)

@@ -162,7 +162,9 @@ def _diagnoses(evaluations: Sequence[Evaluation | None], rows: list[Row]) -> dic
     repeat, first = next(((number, each) for number, each in enumerate(evaluations) if each is not None), (0, None))
     if first is None:
         return {}
-    failed = {row["id"]: reason for row in rows if row["repeat"] == repeat and (reason := run_error(row)) is not None}
+    failed = {
+        row["id"]: reason for row in rows if row["repeat"] == repeat and (reason := run_error(row, message=False))
+    }
     found = {}
     for name, given in first.diagnoses.items():
         labels, reasons = dict(given["labels"]), dict(given["reasons"])

@@ -16,6 +16,7 @@ from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD
 from haystack_eval_ext.runs._corpus import corpus_of
 from haystack_eval_ext.runs._demands import demand
 from haystack_eval_ext.runs._evaluators import opened
+from haystack_eval_ext.runs._faults import texts_wanted, told
 from haystack_eval_ext.runs._feeding import LABELS_SOCKET, EvaluationError
 from haystack_eval_ext.runs._label_check import check_store
 from haystack_eval_ext.runs._loading import read_pipeline_text
@@ -24,7 +25,7 @@ from haystack_eval_ext.runs._row_reports import thought_reports
 from haystack_eval_ext.runs._run_folder import check_folder
 from haystack_eval_ext.runs.dataset import Data, Dataset, open_dataset
 from haystack_eval_ext.runs.evaluation import Evaluation, MetricScores, check_pipeline, evaluate_pipeline
-from haystack_eval_ext.runs.harness import check_options, plan_run, run_target, told
+from haystack_eval_ext.runs.harness import check_options, plan_run, run_target
 from haystack_eval_ext.runs.indexing import fill_store
 from haystack_eval_ext.runs.judging import JudgeSettings, prepare_judges
 from haystack_eval_ext.runs.making import make_run, no_scores
@@ -179,7 +180,10 @@ def evaluate_rag(
     folder = None if out is None else check_folder(out, replace=replace_run, going_on=True)
     dataset = open_dataset(data, label_field=label_field or DEFAULT_FIELD, columns=columns)
     labels = _labels(dataset)
-    with opened(evaluators, judge or JudgeSettings(), label_field, progress=progress) as pipeline:
+    with (
+        texts_wanted(texts),
+        opened(evaluators, judge or JudgeSettings(), label_field, progress=progress) as pipeline,
+    ):
         target = _target(rag, overrides)
         plan_run(
             target,
@@ -331,7 +335,7 @@ def _stage(
             found = evaluate_pipeline(part, rows, warn=False)
             metrics: list[MetricScores] = found.metrics
             errors = found.errors
-            notes += [f"Stage {stage}: {told}" for told in found.warnings]
+            notes += [f"Stage {stage}: {said}" for said in found.warnings]
         except EvaluationError as error:
             notes.append(f"Stage {stage}: {name} was not run. {error}")
             metrics, errors = [no_scores(metric, len(rows)) for metric in measured[name]], {}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._rows import document_from_json
 from haystack_eval_ext.runs._columns import OUTPUTS, RUN_ERROR, RUN_STATUS, SKIPPED
+from haystack_eval_ext.runs._faults import told
 from haystack_eval_ext.runs._prompts import PROMPT_STAGES
 from haystack_eval_ext.runs._row_log import HarnessError
 from haystack_eval_ext.runs.dataset import Dataset
@@ -67,9 +68,7 @@ def dataset_of_records(dataset: Dataset, records: Sequence[Mapping[str, Any]], *
             filled[SKIPPED] = bool(record.get(SKIPPED))
         filled[RUN_STATUS] = record["status"]
         if failed:
-            fault = record["error"]
-            where = f" in {fault['component']}" if fault["component"] else ""
-            filled[RUN_ERROR] = f"{fault['class']}{where}: {fault['reason']}"
+            filled[RUN_ERROR] = told(record["error"])
         rows.append(filled)
     return Dataset(dataset.path, rows)
 

@@ -195,7 +195,7 @@ class EvaluationRun:
         Keep ids and scores only.
 
         :returns: The run without questions, answers, documents, labels, pipelines, warnings and reasons of failures;
-            ids, clusters and tags stay.
+            ids, clusters, tags, and class and place of a failure stay.
         """
         # What a diagnosis says is ids and scores.
         setup = setup_without_texts(self.manifest)

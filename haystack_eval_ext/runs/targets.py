@@ -21,10 +21,11 @@ from typing import Any
 from haystack import Document, Pipeline
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from haystack_eval_ext._foreign import learn_secrets
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext.judged._limits import wait
 from haystack_eval_ext.runs._borrowed import borrow
-from haystack_eval_ext.runs._faults import describe_fault, located_fault
+from haystack_eval_ext.runs._faults import describe_fault
 from haystack_eval_ext.runs._fingerprints import canonical, order_free_hash, text_hash
 from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
 from haystack_eval_ext.runs._names import nearest
@@ -101,7 +102,7 @@ def load_target(text: str | os.PathLike[str], *, overrides: Mapping[str, Any] | 
     pipeline.add_component("prompt", PromptBuilder("Answer {{ question }}"))
     with TemporaryDirectory() as folder:
         file = Path(folder) / "rag.yaml"
-        file.write_text(pipeline.dumps())
+        file.write_text(pipeline.dumps(), "utf-8")
         target = load_target(file, overrides={"prompt.template": "Answer in one word: {{ question }}"})
     print(target.pipeline.get_component("prompt").run(question="Why?"))
     # {'prompt': 'Answer in one word: Why?'}
@@ -161,7 +162,7 @@ def _from_yaml(path: Path, overrides: Mapping[str, Any]) -> Target:
     if not pipeline.graph.nodes:
         msg = f"{path.name}: the pipeline has no components."
         raise TargetError(msg)
-    return Target(path.name, pipeline=pipeline, yaml=changed, sections=sections)
+    return Target(path.name, pipeline=_known(pipeline), yaml=changed, sections=sections)
 
 
 def _from_python(given: str) -> Target:
@@ -177,8 +178,8 @@ def _from_python(given: str) -> Target:
         else:
             msg = f"{given}: there is no module {error.name!r} in the current folder or among the installed ones."
         raise TargetError(msg) from error
-    except Exception as error:  # whatever the user's module does
-        msg = f"{given}: importing {module_name} failed: {located_fault(error)}"
+    except (Exception, SystemExit) as error:  # whatever the user's module does
+        msg = f"{given}: importing {module_name} failed: {describe_fault(error, 'set-up')}"
         raise TargetError(msg) from error
     for name in attribute.split("."):
         if not hasattr(value, name):
@@ -190,8 +191,8 @@ def _from_python(given: str) -> Target:
     if callable(value) and not is_component(value) and not _takes_question(value, given):
         try:
             value = value()
-        except Exception as error:  # whatever the user's function does
-            msg = f"{given}: making the target failed: {located_fault(error)}"
+        except (Exception, SystemExit) as error:  # whatever the user's function does
+            msg = f"{given}: making the target failed: {describe_fault(error, 'set-up')}"
             raise TargetError(msg) from error
     return _target(value, name=given, source=source)
 
@@ -201,13 +202,20 @@ def _target(value: Any, *, name: str, source: str | None) -> Target:
         if not value.graph.nodes:
             msg = f"{name}: the pipeline has no components."
             raise TargetError(msg)
-        return Target(name, pipeline=value, source=source)
+        return Target(name, pipeline=_known(value), source=source)
     if is_component(value):
-        return Target(name, pipeline=_alone(value, name), source=source)
+        return Target(name, pipeline=_known(_alone(value, name)), source=source)
     if callable(value) and not isinstance(value, type) and _takes_question(value, name):
         return Target(name, function=lambda question: _finished(value(question)), source=source)
     msg = f"{name} must be {_RESULTS}, but is {describe(value)}."
     raise TargetError(msg)
+
+
+def _known(pipeline: Pipeline) -> Pipeline:
+    """The pipeline, whose secrets no message will repeat."""
+    for _, instance in pipeline.graph.nodes(data="instance"):
+        learn_secrets(instance)
+    return pipeline
 
 
 def _finished(result: Any) -> Any:
@@ -228,7 +236,7 @@ def _alone(instance: Any, name: str) -> Pipeline:
     try:
         borrow(pipeline, words, instance)
     except Exception as error:  # of Haystack's core
-        msg = f"{name}: the component cannot run alone: {describe_fault(error)}"
+        msg = f"{name}: the component cannot run alone: {describe_fault(error, 'set-up')}"
         raise TargetError(msg) from error
     return pipeline
 
