@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026-present haystack-eval-ext contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which Haystack is installed, looked up before anything of it is imported."""
+"""Which Haystack is installed, looked up before anything of it is imported; and how this system opens files."""
 
+import os
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 _COMMAND = "haystack-eval"
 _SET_UP_FAULT = 2
 _OLDEST = 3
+#: For `os.open`: Windows would write CR LF for each line break without it; other systems have no such mode.
+BINARY: int = getattr(os, "O_BINARY", 0)
 
 
 def check_haystack() -> None:

@@ -14,6 +14,7 @@ from haystack_eval_ext._cli.output import versions
 from haystack_eval_ext._cli.run_command import plan, run
 from haystack_eval_ext._cli.runs_commands import baseline, check, compare, export
 from haystack_eval_ext._cli.trec_command import metrics, trec
+from haystack_eval_ext._platform import BINARY
 
 app = typer.Typer(
     name="haystack-eval",
@@ -66,7 +67,7 @@ def main() -> None:
             sys.stdout.flush()  # a full device is met only here
     except OSError as error:
         # What is left in the buffer must not be tried again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY | BINARY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             sys.exit(_PIPE_CLOSED)
         fail(f"Cannot write the result: {error.strerror}. Choose another place.")

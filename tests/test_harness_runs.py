@@ -222,7 +222,16 @@ def test_failed_rows_are_asked_again_when_wished(tmp_path: Path) -> None:
     broken["now"] = False
     assert failed_ids(ask(answer, data, out=tmp_path / "run")) == ["q2"]  # finished is finished
     assert failed_ids(ask(answer, data, out=tmp_path / "run", retry_failed=True)) == []
-    assert sorted(record["id"] for record in lines(tmp_path / "run")) == data.ids
+    # What failed stays in the file; what came later counts.
+    kept = lines(tmp_path / "run")
+    assert [record["status"] for record in kept if record["id"] == "q2"] == ["error", "ok"]
+    assert sorted({record["id"] for record in kept}) == data.ids
+    assert failed_ids(ask(answer, data, out=tmp_path / "run")) == []
+    # One that was answered cannot come twice.
+    file = tmp_path / "run" / "answers.jsonl"
+    file.write_bytes(file.read_bytes() + file.read_bytes().splitlines(keepends=True)[0])
+    with pytest.raises(HarnessError, match=r"answers.jsonl:6 is no row of this run, or one twice"):
+        ask(answer, data, out=tmp_path / "run")
 
 
 def test_a_finished_run_is_not_asked_again(tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from haystack_eval_ext._cli.interrupts import INTERRUPTED, Kept, note_arguments
 from haystack_eval_ext.runs._lines import FileProblemsError
 
 EXIT_CODE = 2
 # As sysexits.h names a fault of the program itself: Python's own 1 would read as a regression.
 _CRASHED = 70
-_INTERRUPTED = 130
 _PACKAGE = __name__.partition(".")[0]
 _TRACEBACKS = 3
 # typer carries a click of its own, or needs the public one, depending on its version; its own names lead to either.
@@ -41,6 +41,7 @@ class OneLineGroup(TyperGroup):
         """
         standalone = extra.get("standalone_mode", True)
         extra["standalone_mode"] = False
+        note_arguments(extra.get("args") or (args[0] if args else None))
         if not standalone:
             return super().main(*args, **extra)
         try:
@@ -50,8 +51,8 @@ class OneLineGroup(TyperGroup):
             command = context.command_path if context else "haystack-eval"
             message = error.format_message() if hasattr(error, "format_message") else str(error)
             fail(f"{message.rstrip('.')}. See '{command} --help'.")
-        except typer.Abort:
-            sys.exit(_INTERRUPTED)
+        except typer.Abort:  # before or behind a command's own work
+            end_interrupted(Kept())
         sys.exit(code)
 
 
@@ -78,6 +79,16 @@ def fail(*lines: str) -> NoReturn:
     sys.exit(EXIT_CODE)
 
 
+def end_interrupted(kept: Kept) -> NoReturn:
+    """
+    End the process after Ctrl-C.
+
+    :param kept: What the command keeps.
+    """
+    sys.stderr.write("".join(f"{plain(line)}\n" for line in kept.told()))
+    sys.exit(INTERRUPTED)
+
+
 def crash() -> NoReturn:
     """End the process after a fault of ours, with the traceback of the exception that is being handled."""
     traceback.print_exc()
@@ -86,11 +97,12 @@ def crash() -> NoReturn:
 
 
 @contextlib.contextmanager
-def reported(*, debug: bool) -> Iterator[None]:
+def reported(*, debug: bool, kept: Kept | None = None) -> Iterator[None]:
     """
-    Turn the faults of a user's input into one line.
+    Turn the faults of a user's input into one line, and Ctrl-C into two.
 
     :param debug: Whether to show tracebacks above it, also those of questions that failed alone.
+    :param kept: What the command keeps before it is done.
     :returns: A context for the body of a command.
     """
     try:
@@ -98,6 +110,8 @@ def reported(*, debug: bool) -> Iterator[None]:
             yield
     except BrokenPipeError:
         raise
+    except KeyboardInterrupt:
+        end_interrupted(kept or Kept())
     except (OSError, ValueError, TypeError) as error:
         if debug:
             _write_traceback(error)

@@ -10,6 +10,7 @@ import typer
 
 from haystack_eval_ext._cli.faults import UserError, collected_warnings, plain, reported
 from haystack_eval_ext._cli.gating import Baseline, FailIf, gate_options
+from haystack_eval_ext._cli.interrupts import Kept
 from haystack_eval_ext._cli.judging import (
     CacheFile,
     EmbedderFile,
@@ -131,7 +132,8 @@ def run(
     debug: Debug = False,
 ) -> None:
     """Run an evaluation pipeline, or measures alone (-m), over data, a kept run, or a RAG pipeline (--rag)."""
-    with reported(debug=debug), texts_wanted(not no_texts):
+    in_hand = Kept(out, cache, asks=rag is not None)
+    with reported(debug=debug, kept=in_hand), texts_wanted(not no_texts):
         maps, rag_maps = split_maps(maps)
         options = RagOptions(
             rag=rag,
@@ -190,6 +192,7 @@ def run(
                 else:
                     field = key_fields[0] if key_fields else None
                     loaded = load_evaluators(read_pipeline_text(source), source.name, field)
+                in_hand.judged = bool(judged_components(loaded))
                 if rag is None or not isinstance(stored, Dataset):
                     found = api.evaluate(loaded, stored, name=name, mapping=mapping, judge=settings, progress=progress)
                 else:

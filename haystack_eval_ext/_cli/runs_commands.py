@@ -22,6 +22,7 @@ from haystack_eval_ext._cli.gating import (
     end_with,
     gate_options,
 )
+from haystack_eval_ext._cli.interrupts import Kept
 from haystack_eval_ext._cli.judging import (
     CacheFile,
     EmbedderFile,
@@ -127,7 +128,7 @@ def compare(
 
     The options of judges, from --judge to --progress, go with --rejudge.
     """
-    with reported(debug=debug):
+    with reported(debug=debug, kept=Kept(cache=cache, judged=rejudge)):
         if common and unpaired:
             msg = "--common and --unpaired exclude each other: the first pairs the shared questions, the second none."
             raise UserError(msg)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haystack import logging
 
+from haystack_eval_ext._platform import BINARY
 from haystack_eval_ext.judged._cache_file import CacheFile, DamagedFileError
 from haystack_eval_ext.judged._claims import is_gone, new_owner
 from haystack_eval_ext.judged._failures import JudgeError
@@ -121,7 +122,7 @@ class ReplyCache:
                 # Replies may quote the data: other users of the machine have no business there. An existing file is
                 # not opened by this.
                 with suppress(FileExistsError):
-                    os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+                    os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | BINARY, 0o600))
             self._file = CacheFile.open(self._path, read_only=read_only)
         except DamagedFileError as error:
             self._tell(error)

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import time
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext._platform import BINARY
 from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._lines import parse_json
 from haystack_eval_ext.runs._plain import json_line
@@ -25,7 +28,6 @@ from haystack_eval_ext.runs._run_folder import (
 )
 from haystack_eval_ext.runs._run_shapes import wrong_in_rows
 from haystack_eval_ext.runs._strict_json import write_strict_json
-from haystack_eval_ext.runs._whole_files import draft_of
 
 try:
     import fcntl
@@ -34,6 +36,8 @@ except ImportError:  # Windows has no such locks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+_logger = logging.getLogger(__name__)
 
 FORMAT = 1
 # Against a power failure; what a killed process wrote is safe without it.
@@ -56,7 +60,8 @@ class RowLog:
 
     :param folder: The folder; made if it is not there.
     :param manifest: What decides the answers, by name; a run is only resumed with the same.
-    :param retry_failed: Forget rows that failed, so that they are asked again.
+    :param retry_failed: Forget rows that failed, so that they are asked again. They stay in the file; what is written
+        behind them counts.
     :param replace: Start anew where the folder holds the answers of a finished run, or of another one.
     :raises HarnessError: If the folder holds another run or a broken one, or another process writes into it.
     """
@@ -68,8 +73,8 @@ class RowLog:
         self.done: dict[Key, dict[str, Any]] = {}
         self._manifest = json.loads(json.dumps({"kind": HARNESS_KIND, "format": FORMAT, **manifest}))
         self._synced = time.monotonic()
-        # What the first row finds to do: a manifest to be written, rows that failed to be taken out.
-        self._new = self._shorten = False
+        # Whether the first row finds a manifest to be written.
+        self._new = False
         self._made = not folder.exists()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +91,6 @@ class RowLog:
                 self.done = {
                     key: record for key, record in known.items() if not retry_failed or record["status"] != "error"
                 }
-                self._shorten = len(self.done) < len(known)
         except BaseException:
             self.close()
             raise
@@ -114,12 +118,20 @@ class RowLog:
         """Bring everything to the disk and let the folder go; what was never begun leaves no trace."""
         with contextlib.suppress(OSError):  # not every file system can
             os.fsync(self._file)
+        begun = True
         with contextlib.suppress(OSError):
-            if not os.fstat(self._file).st_size and not (self.path.parent / HARNESS).exists():
-                self.path.unlink()
-                if self._made:
-                    self.path.parent.rmdir()
+            begun = bool(os.fstat(self._file).st_size) or (self.path.parent / HARNESS).exists()
+        if not begun and fcntl is not None:
+            self._remove()  # before the lock goes: no other process can have begun
         os.close(self._file)
+        if not begun and fcntl is None:
+            self._remove()  # Windows removes nothing that is open
+
+    def _remove(self) -> None:
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+            if self._made:
+                self.path.parent.rmdir()
 
     def _starts_anew(self, *, retry_failed: bool, replace: bool) -> bool:
         """Whether the answers that are there, if any, are of no use; refuses to lose those that are."""
@@ -166,41 +178,18 @@ class RowLog:
         if self._new:
             os.ftruncate(self._file, 0)  # before the manifest, which must not stand beside rows of another run
             write_strict_json(self.path.parent / HARNESS, self._manifest)
-        elif self._shorten:
-            self._rewrite()
-        self._new = self._shorten = False
+        self._new = False
 
     def _read(self) -> dict[Key, dict[str, Any]]:
         data = self.path.read_bytes()
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
             os.ftruncate(self._file, whole)  # a line that was being written when the process died
-        done: dict[Key, dict[str, Any]] = {}
-        for number, line in enumerate(data[:whole].split(b"\n")[:-1], start=1):
-            record = _record(line)
-            if record is None or (record["id"], record["repeat"]) in done:
-                msg = f"{self.path}:{number} is no row of this run, or one twice. Remove the line and start again."
-                raise HarnessError(msg)
-            done[record["id"], record["repeat"]] = record
+        done, wrong = _latest(data[:whole])
+        if wrong is not None:
+            msg = f"{self.path}:{wrong} is no row of this run, or one twice. Remove the line and start again."
+            raise HarnessError(msg)
         return done
-
-    def _rewrite(self) -> None:
-        """Take the rows that failed out; the new file is locked before anyone can see it."""
-        draft = draft_of(self.path)
-        file = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
-        try:
-            _lock(file, self.path)
-            data = "".join(map(json_line, self.done.values())).encode("utf-8")
-            while data:
-                data = data[os.write(file, data) :]
-            os.fsync(file)
-            draft.replace(self.path)
-        except BaseException:
-            os.close(file)
-            draft.unlink(missing_ok=True)
-            raise
-        os.close(self._file)
-        self._file = file
 
 
 @contextlib.contextmanager
@@ -212,8 +201,8 @@ def kept_by_us(folder: Path | None) -> Iterator[None]:
     :returns: A context.
     :raises HarnessError: If another process writes into it.
     """
-    if folder is None:
-        yield
+    if folder is None or fcntl is None:
+        yield  # without locks nothing is held, and Windows could not remove the file while it is open
         return
     file = _locked(folder / ANSWERS)
     try:
@@ -234,10 +223,11 @@ def hold_answers(folder: Path, rows: Sequence[Mapping[str, Any]]) -> bool:
         return False
     data = (folder / ANSWERS).read_bytes()
     known = {(row.get("id"), row.get("repeat")): [row.get(name) for name in _TOLD_BY] for row in rows}
-    found = [_record(line) for line in data.split(b"\n") if line]
-    return bool(found) and all(
-        record is not None and known.get((record["id"], record["repeat"])) == [record.get(name) for name in _TOLD_BY]
-        for record in found
+    found, wrong = _latest(data)
+    return (
+        wrong is None
+        and bool(found)
+        and all(known.get(key) == [record.get(name) for name in _TOLD_BY] for key, record in found.items())
     )
 
 
@@ -249,6 +239,36 @@ def saved_manifest(folder: Path) -> dict[str, Any]:
     :returns: What `harness.json` is to hold.
     """
     return {**(read_object(folder / HARNESS, HARNESS_KIND) or {}), _SAVED: True}
+
+
+def count_answers(folder: Path) -> int:
+    """
+    Count the answers that are kept in a folder and in no finished run yet.
+
+    :param folder: The folder of a run, which need not be there.
+    :returns: How many; 0 also where they cannot be read.
+    """
+    harness = read_object(folder / HARNESS, HARNESS_KIND)
+    if harness is None or harness.get(_SAVED):
+        return 0
+    try:
+        data = (folder / ANSWERS).read_bytes()
+    except OSError:
+        return 0
+    return len(_latest(data[: data.rfind(b"\n") + 1])[0])
+
+
+def _latest(data: bytes) -> tuple[dict[Key, dict[str, Any]], int | None]:
+    """The rows in whole lines, of one that was asked again the latest; and the number of a line that is wrong."""
+    found: dict[Key, dict[str, Any]] = {}
+    for number, line in enumerate(data.split(b"\n")[:-1], start=1):
+        record = _record(line)
+        key = None if record is None else (record["id"], record["repeat"])
+        # Only what failed is asked again.
+        if record is None or key is None or (key in found and found[key]["status"] != "error"):
+            return found, number
+        found[key] = record
+    return found, None
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
@@ -270,7 +290,7 @@ def _record(line: bytes) -> dict[str, Any] | None:
 def _locked(path: Path) -> int:
     """Open a file for writing that no other process has open so."""
     while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | BINARY, 0o666)
         try:
             _lock(file, path)
             # Whoever had it before may have put another file in its place.
@@ -284,6 +304,7 @@ def _locked(path: Path) -> int:
 
 def _lock(file: int, path: Path) -> None:
     if fcntl is None:
+        _say_once_that_nothing_locks()
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -292,6 +313,11 @@ def _lock(file: int, path: Path) -> None:
         raise HarnessError(msg) from None
     except OSError:  # a file system without locks
         return
+
+
+@cache
+def _say_once_that_nothing_locks() -> None:
+    _logger.warning("No file locks are known on this system: let no two processes write into one folder of a run.")
 
 
 def _changes(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:

@@ -65,12 +65,22 @@ def write_whole(files: Mapping[FilePath, bytes], *, remove: Iterable[Path] = ())
             except OSError as error:
                 # The draft's name is nobody's business.
                 raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-        for path in remove:
-            path.unlink(missing_ok=True)
-        for draft, target in drafts:
-            draft.replace(target)
+        stale = list(remove)
+        try:
+            _put_in_place(drafts, stale)
+        except KeyboardInterrupt:
+            _put_in_place(drafts, stale)  # half of it would be neither the old nor the new
+            raise
     except BaseException:
         for draft, _ in drafts:
             with contextlib.suppress(OSError):
                 draft.unlink()
         raise
+
+
+def _put_in_place(drafts: Iterable[tuple[Path, Path]], stale: Iterable[Path]) -> None:
+    for path in stale:
+        path.unlink(missing_ok=True)
+    for draft, target in drafts:
+        if draft.exists():
+            draft.replace(target)

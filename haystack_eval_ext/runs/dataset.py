@@ -184,7 +184,7 @@ def read_dataset(path: FilePath, *, label_field: str = "id", columns: Mapping[st
 
     with TemporaryDirectory() as folder:
         file = Path(folder) / "questions.csv"
-        file.write_text("qid,query,relevant_documents\\nq1,Who pays for lunch?,d1|d7\\n")
+        file.write_text("qid,query,relevant_documents\\nq1,Who pays for lunch?,d1|d7\\n", "utf-8")
         data = read_dataset(file)
     print(data.ids, [document.id for document in data.column("relevant_documents")[0]])
     # ['q1'] ['d1', 'd7']

@@ -96,7 +96,7 @@ def read_qrels(path: FilePath) -> Qrels:
 
     with TemporaryDirectory() as folder:
         file = Path(folder) / "qrels.txt"
-        file.write_text("q1 0 d1 2\\nq1 0 d2 0\\n")
+        file.write_text("q1 0 d1 2\\nq1 0 d2 0\\n", "utf-8")
         print(read_qrels(file))
     # {'q1': {'d1': 2, 'd2': 0}}
     ```
@@ -127,7 +127,7 @@ def read_run(path: FilePath) -> Run:
 
     with TemporaryDirectory() as folder:
         file = Path(folder) / "run.txt"
-        file.write_text("q1 Q0 d1 1 0.5 bm25\\nq1 Q0 d2 2 0.5 bm25\\n")
+        file.write_text("q1 Q0 d1 1 0.5 bm25\\nq1 Q0 d2 2 0.5 bm25\\n", "utf-8")
         print(read_run(file))
     # {'q1': [('d2', 0.5), ('d1', 0.5)]}
     ```
