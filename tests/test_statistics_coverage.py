@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often 95 % intervals hold the truth, in seeded simulations; docs/statistics.md has what they found."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -80,6 +81,12 @@ def test_the_table_of_means_is_what_is_measured(name: str, monkeypatch: pytest.M
 def test_a_plain_t_interval_would_not_do() -> None:
     # The harness finds what is wrong: 79 % at n = 30 and p = .95.
     assert coverage(0.95, lambda chance: mean_interval(share(0.95)(chance, 30), method="t").interval) < 0.85
+
+
+@pytest.mark.parametrize(("rows", "share"), [(10, 0.84), (40, 0.89), (300, 0.93)])
+def test_scores_without_ends_are_the_weak_point_of_t(rows: int, share: float) -> None:
+    found = coverage(math.exp(0.5), lambda chance: mean_interval(chance.lognormal(0, 1, rows)).interval)
+    assert found == pytest.approx(share, abs=0.015)
 
 
 def test_mean_of_clusters() -> None:

@@ -166,7 +166,7 @@ def paired_difference(
     rows, left_out = len(changes), int(np.count_nonzero(~kept))
     if not rows:
         return Difference(None, None, None, None, None, 0, left_out, None, wins=0, ties=0, losses=0)
-    # Changes that cancel out within a cluster leave rounding.
+    # Changes that cancel out within a cluster leave rounding. Nothing was computed from them yet.
     units.sums[np.abs(units.sums) <= ROUNDING * np.abs(changes).max() * units.sizes] = 0.0
     bounded = within_unit(before) and within_unit(after)
     scale = float(max(np.abs(before).max(), np.abs(after).max()))

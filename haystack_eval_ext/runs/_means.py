@@ -128,32 +128,74 @@ def mean_interval(
     if method not in ("auto", "t"):
         msg = f"method must be 'auto' or 't', but is {method!r}."
         raise ValueError(msg)
+    return read_scores(scores, clusters=clusters, score_range=score_range).estimate(confidence, method)
+
+
+@dataclass(frozen=True)
+class ReadScores:
+    """
+    Scores of one run, checked and gathered, for estimates at several levels of confidence.
+
+    :param values: The scores that there are.
+    :param left_out: The rows without one.
+    :param units: The scores by row or cluster.
+    :param ends: The lowest and the highest score that there can be; None if nobody says and not all are from 0 to 1.
+    :param bounded: True if every score is from 0 to 1.
+    """
+
+    values: NDArray[np.float64]
+    left_out: int
+    units: Units
+    ends: Reach | None
+    bounded: bool
+
+    def estimate(self, confidence: float, method: Literal["auto", "t"] = "auto") -> MeanEstimate:
+        """Estimate the mean; parameters as of `mean_interval`."""
+        values, units = self.values, self.units
+        interval = None
+        if len(values) and method == "t":
+            interval = t_interval(units, confidence)
+        elif len(values) and self.ends is None:
+            interval = _interval_without_ends(values, units, confidence)
+        elif len(values) and self.ends is not None:
+            interval = _interval_between(self.ends, values, units, confidence)
+        return MeanEstimate(
+            mean=units.mean if len(values) else None,
+            standard_error=units.standard_error,
+            interval=interval,
+            rows=len(values),
+            left_out=self.left_out,
+            clusters=len(units.sums) if units.clustered else None,
+            bounded=self.bounded,
+        )
+
+
+def read_scores(
+    scores: Scores,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    score_range: tuple[float, float] | None = None,
+) -> ReadScores:
+    """
+    Check the scores of one run, and gather them by cluster.
+
+    :param scores: One a row; NaN rows are left out and counted.
+    :param clusters: The cluster of each row.
+    :param score_range: The lowest and the highest score that there can be.
+    :returns: What estimates are made of.
+    :raises ValueError: If a score is infinite or outside the range, or columns differ in length.
+    """
     values = as_values("scores", scores)
     if clusters is not None:
         check_length("clusters", len(clusters), "scores", len(values))
     ends = check_range("scores", values, score_range)
     kept = ~np.isnan(values)
     values = values[kept]
-    units = as_units(values, rows_of(clusters, kept))
     bounded = within_unit(values)
     if ends is None and bounded:
         ends = _UNIT
-    interval = None
-    if len(values) and method == "t":
-        interval = t_interval(units, confidence)
-    elif len(values) and ends is None:
-        interval = _interval_without_ends(values, units, confidence)
-    elif len(values) and ends is not None:
-        interval = _interval_between(ends, values, units, confidence)
-    return MeanEstimate(
-        mean=units.mean if len(values) else None,
-        standard_error=units.standard_error,
-        interval=interval,
-        rows=len(values),
-        left_out=int(np.count_nonzero(~kept)),
-        clusters=len(units.sums) if units.clustered else None,
-        bounded=bounded,
-    )
+    units = as_units(values, rows_of(clusters, kept))
+    return ReadScores(values, int(np.count_nonzero(~kept)), units, ends, bounded)
 
 
 def check_range(name: str, values: NDArray[np.float64], score_range: tuple[float, float] | None) -> Reach | None:

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -49,7 +51,8 @@ def wider(one: Interval, two: Interval) -> Interval:
     return Interval(min(one.low, two.low), max(one.high, two.high), one.method)
 
 
-class Units(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Units:
     """
     What is drawn independently: the rows, or the clusters of rows.
 
@@ -62,12 +65,12 @@ class Units(NamedTuple):
     sizes: NDArray[np.float64]
     clustered: bool
 
-    @property
+    @cached_property
     def rows(self) -> float:
         """The number of rows."""
         return float(self.sizes.sum())
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """The mean over the rows."""
         return float(self.sums.sum()) / self.rows
@@ -76,7 +79,7 @@ class Units(NamedTuple):
         """Give the same units with each row's value as a share of the way from the low end to the high one."""
         return Units((self.sums - low * self.sizes) / width, self.sizes, self.clustered)
 
-    @property
+    @cached_property
     def standard_error(self) -> float | None:
         """
         The standard error of the mean (Miller 2024, arXiv:2411.00640); None for fewer than two units.
@@ -89,7 +92,7 @@ class Units(NamedTuple):
         deviations = self.sums - self.mean * self.sizes
         return self._not_rounding(math.sqrt(units / (units - 1) * float((deviations**2).sum())) / self.rows)
 
-    @property
+    @cached_property
     def cr2(self) -> tuple[float, float] | None:
         """
         The standard error CR2 and its Satterthwaite degrees of freedom; None for fewer than two units.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from haystack_eval_ext.runs._differences import CHANGES, Difference
-from haystack_eval_ext.runs._means import MeanEstimate, mean_interval, zero_one
-from haystack_eval_ext.runs._spread import ROUNDING, Interval, Units, as_units, as_values, rows_of, t_tails, wider
+from haystack_eval_ext.runs._means import MeanEstimate, read_scores, zero_one
+from haystack_eval_ext.runs._spread import ROUNDING, Interval, Units, check_confidence, t_tails, wider
 from haystack_eval_ext.runs._ties import clipped
 
 if TYPE_CHECKING:
@@ -86,12 +86,9 @@ def unpaired_difference(
     if resamples < 0:
         msg = f"resamples must be at least 0, but is {resamples}."
         raise ValueError(msg)
-
-    def sides(level: float) -> tuple[MeanEstimate, MeanEstimate]:
-        one = mean_interval(base, clusters=base_clusters, confidence=level)
-        return one, mean_interval(new, clusters=new_clusters, confidence=level)
-
-    one, two = sides(confidence)
+    check_confidence(confidence)
+    runs = read_scores(base, clusters=base_clusters), read_scores(new, clusters=new_clusters)
+    one, two = (run.estimate(confidence) for run in runs)
     mean = None if one.mean is None or two.mean is None else two.mean - one.mean
     interval, p = _square_and_add(one, two), None
     error = variance = t_p = None
@@ -106,8 +103,8 @@ def unpaired_difference(
             freedom = 1 / sum(share**2 / degrees for share, degrees in zip(shares, freedoms, strict=True))
             t_p = t_tails(mean / error, freedom)
     if mean is not None and interval is not None:
-        p = _p_of(lambda level: _square_and_add(*sides(level)))
-        units = _units(base, base_clusters), _units(new, new_clusters)
+        p = _p_of(lambda level: _square_and_add(*(run.estimate(level) for run in runs)))
+        units = [run.units for run in runs]
         if resamples and not all(not each.clustered and zero_one(each.sums) for each in units):
             # Swapped runs have the same permutations.
             permuted = _permuted(*sorted(map(_key, units)), seed, resamples)
@@ -158,12 +155,6 @@ def _p_of(interval_at: Callable[[float], Interval | None]) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if holds(math.exp(middle)) else (low, middle)
     return math.exp(low)
-
-
-def _units(scores: Scores, clusters: Sequence[Hashable] | None) -> Units:
-    values = as_values("scores", scores)
-    kept = ~np.isnan(values)
-    return as_units(values[kept], rows_of(clusters, kept))
 
 
 def _key(units: Units) -> tuple[bytes, bytes]:
