@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
+from haystack_eval_ext.errors import InvalidTypeError
+
 _AS_THEY_ARE = (list, str, bytes, bytearray, memoryview, Mapping, Set)
 # How numpy, pandas and torch, polars, and Arrow call the way to a list. By name, so that none of them is imported.
 _TO_LIST = ("tolist", "to_list", "to_pylist")
@@ -63,7 +65,7 @@ def rows_of(name: str, value: Any, expected: str) -> list[Any]:
     rows = as_list(value)
     if not isinstance(rows, list):
         msg = f"{name} must be a list {expected}, but is {describe(value)}.{remedy(value)}"
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     return rows
 
 

@@ -9,6 +9,8 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from haystack_eval_ext.errors import HaystackEvalError
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
@@ -22,7 +24,7 @@ _HTTP_ERRORS = range(400, 600)
 _LONGEST_CHAIN = 20
 
 
-class EscapedError(RuntimeError):
+class EscapedError(HaystackEvalError, RuntimeError):
     """In place of what would end the event loop, as SystemExit does, or the run, as CancelledError does."""
 
     def __init__(self, escaped: BaseException) -> None:

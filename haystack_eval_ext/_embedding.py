@@ -17,6 +17,7 @@ from haystack_eval_ext._calls import contained, in_thread, login_refused
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._said import in_words, said_by
 from haystack_eval_ext._text import sendable
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -62,7 +63,7 @@ def check_embedder(embedder: Any) -> None:
             "embedder must be a document embedder or a text embedder of Haystack, whose run takes 'documents' or "
             f"'text', but is {describe(embedder)}."
         )
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
 
 
 def takes_documents(embedder: Any) -> bool:
@@ -89,7 +90,7 @@ def warm_up(embedder: Any) -> None:
     try:
         _warm_up(embedder)
     except Exception as error:
-        raise ValueError(_unprepared(error)) from error
+        raise InvalidValueError(_unprepared(error)) from error
 
 
 async def warm_up_async(embedder: Any) -> None:
@@ -105,7 +106,7 @@ async def warm_up_async(embedder: Any) -> None:
         else:
             await in_thread(lambda: _warm_up(embedder))
     except Exception as error:
-        raise ValueError(_unprepared(error)) from error
+        raise InvalidValueError(_unprepared(error)) from error
 
 
 def close(embedder: Any) -> None:

@@ -38,7 +38,7 @@ _SECRETS: set[Secret] = set()
 
 
 def repeated(message: str) -> str:
-    """
+    r"""
     Make the message of another program fit to be shown and kept.
 
     ```python

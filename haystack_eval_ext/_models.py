@@ -12,6 +12,7 @@ from haystack.utils import ComponentDevice
 from haystack.utils.auth import Secret
 
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,10 +34,10 @@ def check_text(name: str, value: object, *, expected: str) -> None:
     """
     if not isinstance(value, str):
         msg = f"{name} must be {expected}, but is {describe(value)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     if not value.strip():
         msg = f"{name} must be {expected}, but is an empty text."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 def check_device(device: object) -> None:
@@ -51,7 +52,7 @@ def check_device(device: object) -> None:
             'device must be a ComponentDevice, such as ComponentDevice.from_str("cpu"), or None, but is '
             f"{describe(device)}."
         )
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
 
 
 def check_token(token: object) -> None:
@@ -64,7 +65,7 @@ def check_token(token: object) -> None:
     if not isinstance(token, Secret | None):
         # Its type alone: what came may be the token itself.
         msg = f'token must be a Secret, such as Secret.from_env_var("HF_TOKEN"), or None, but is {describe(token)}.'
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
 
 
 class LoadedOnce:

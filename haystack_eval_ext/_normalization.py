@@ -12,6 +12,7 @@ from functools import cache, partial
 from typing import Literal, get_args
 
 from haystack_eval_ext._text import CharacterTable, segment
+from haystack_eval_ext.errors import InvalidValueError
 
 Normalization = Literal["none", "squad", "unicode", "triviaqa", "drop", "hotpotqa", "dpr"]
 #: Rules of published scripts, whose words stand between blanks once a text is normalised, whatever its script.
@@ -38,7 +39,7 @@ def make_normalizer(normalization: Normalization) -> Callable[[str], str]:
     """
     if normalization not in get_args(Normalization):  # compares, so that nothing need be hashable
         msg = f"normalization must be one of {', '.join(map(repr, get_args(Normalization)))}, but is {normalization!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     normalizers: dict[str, Callable[[str], str]] = {
         "none": str,
         "squad": _squad,

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from haystack_eval_ext._batches import describe
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -115,7 +116,7 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """
     if value not in choices:
         msg = f"{name} must be one of {', '.join(map(repr, choices))}, but is {value!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 def check_flag(name: str, value: object) -> None:
@@ -128,7 +129,7 @@ def check_flag(name: str, value: object) -> None:
     """
     if not isinstance(value, bool):
         msg = f"{name} must be True or False, but is {describe(value)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
 
 
 def shown(value: float) -> str:
@@ -155,7 +156,7 @@ def check_integer(name: str, value: object, *, minimum: int, maximum: int | None
     allowed = f"at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
     if not isinstance(value, int) or isinstance(value, bool):
         msg = f"{name} must be an integer {'of ' * (maximum is None)}{allowed}, but is {describe(value)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     if value < minimum or not is_number(value) or (maximum is not None and value > maximum):
         msg = f"{name} must be {allowed}, but is {shown(value)}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)

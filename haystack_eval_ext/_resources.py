@@ -5,6 +5,8 @@
 from difflib import get_close_matches
 from pathlib import Path
 
+from haystack_eval_ext.errors import InvalidValueError
+
 _PACKAGE = Path(__file__).resolve().parent
 _SUFFIX = ".yaml"
 
@@ -69,7 +71,7 @@ def pipeline_path(name: str) -> Path:
     if stem not in names:
         listed = ", ".join(f"'{known}'" for known in get_close_matches(stem, names) or names)
         msg = f"pipeline must be the name of a shipped pipeline (nearest: {listed}), but is {name!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return _folder("pipelines") / f"{stem}{_SUFFIX}"
 
 

@@ -16,6 +16,7 @@ from haystack_eval_ext._batches import as_list, rows_of
 from haystack_eval_ext._batches import describe as describe  # noqa: PLC0414 - other files take it from here
 from haystack_eval_ext._parameters import plain
 from haystack_eval_ext._thoughts import without_their_thoughts
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 
 JSON_DOCUMENT_FIELDS = ("id", "content", "blob", "meta")
 _TEXTS_AND_LISTS = frozenset((str, list))
@@ -58,13 +59,13 @@ def equally_many(rows: dict[str, list[Any]], nothing: dict[str, Any], hint: str)
     filled = {count for count in counts.values() if count}
     if not filled:
         msg = f"{' and '.join(rows)} hold no rows: at least one question is needed, but all of them are empty lists."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if filled == {1}:
         return {name: value or [nothing[name]] for name, value in rows.items()}
     if len(set(counts.values())) > 1:
         found = ", ".join(f"{name} has {count}" for name, count in counts.items())
         msg = f"All inputs must have the same number of rows, but {found}.{f' {hint}' if 1 in filled else ''}"
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return rows
 
 
@@ -109,7 +110,7 @@ def _batch(name: str, value: Any) -> list[list[Document]]:
         else "A question without any document is an empty list."
     )
     msg = f"{name}[{row}] must be {expected}, but is {describe(element)}. {hint}"
-    raise TypeError(msg)
+    raise InvalidTypeError(msg)
 
 
 def _documents(name: str, rows: list[list[Document]]) -> list[list[Document]]:
@@ -123,11 +124,11 @@ def _document(value: Any, place: str) -> Document:
     if isinstance(value, Document):
         if not isinstance(value.meta, dict):
             msg = f"{place} is a Document whose meta must be a dict, but is {describe(value.meta)}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         return value
     if not isinstance(value, dict):
         msg = f"{place} must be a Document, or a dict in the JSON form of one, but is {describe(value)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     return document_from_json(value, place)
 
 
@@ -146,17 +147,17 @@ def document_from_json(value: dict[Any, Any], place: str) -> Document:
             f"{place} must be a Document, but is a dict that has none of the keys {', '.join(JSON_DOCUMENT_FIELDS)}, "
             "so it is not the JSON form of a Document."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     problem = _json_problem(value)
     if problem:
         msg = f"{place} is a dict that is not the JSON form of a Document: {problem}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     try:
         document = Document.from_dict(dict(value))
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         # The cause is not chained: its message may quote the document.
         msg = f"{place} is a dict that is not the JSON form of a Document ({type(error).__name__} while reading it)."
-        raise ValueError(msg) from None
+        raise InvalidValueError(msg) from None
     if not value.get("id"):
         # Haystack hashes the content and all of meta, which nobody wrote as an id and no other document has. Set past
         # Haystack's warning of changed Documents: this one is new.
@@ -225,11 +226,11 @@ def references(name: str, value: Any) -> list[Any]:
             msg = (
                 f"{name}[{row}] must be a text, a list of texts, or None without a reference, but is {describe(given)}."
             )
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         for position, reference in enumerate(given):
             if not isinstance(reference, str):
                 msg = f"{name}[{row}][{position}] must be a text, but is {describe(reference)}."
-                raise TypeError(msg)
+                raise InvalidTypeError(msg)
     return rows
 
 
@@ -272,17 +273,17 @@ def _answer(value: Any, place: str) -> str:
                 f"{place} is a ChatMessage of the {value.role.value}, which is no answer. Connect what holds only the "
                 "answer: a chat generator's replies, or an agent's last_message instead of its messages."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if value.text is None:
             msg = (
                 f"{place} is a ChatMessage without text, such as a tool call, which is no answer. Connect last_message."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return value.text
     if isinstance(value, GeneratedAnswer) and isinstance(value.data, str):
         return value.data
     msg = f"{place} must be a text, a ChatMessage of the assistant or a GeneratedAnswer, but is {describe(value)}."
-    raise TypeError(msg)
+    raise InvalidTypeError(msg)
 
 
 def _answer_from_json(value: dict[Any, Any], place: str) -> ChatMessage | GeneratedAnswer:
@@ -290,7 +291,7 @@ def _answer_from_json(value: dict[Any, Any], place: str) -> ChatMessage | Genera
     kind = next((kind for key, kind in kinds.items() if key in value), None)
     if kind is None:
         msg = f"{place} is a dict with neither 'role' (a ChatMessage as JSON) nor 'data' (a GeneratedAnswer as JSON)."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     try:
         return kind.from_dict(copy.deepcopy(value))
     except Exception as error:
@@ -298,7 +299,7 @@ def _answer_from_json(value: dict[Any, Any], place: str) -> ChatMessage | Genera
         msg = (
             f"{place} is a dict that is not the JSON form of a {kind.__name__} ({type(error).__name__} in reading it)."
         )
-        raise ValueError(msg) from None
+        raise InvalidValueError(msg) from None
 
 
 def questions(name: str, value: Any) -> list[str]:
@@ -316,7 +317,7 @@ def questions(name: str, value: Any) -> list[str]:
     for row, question in enumerate(rows):
         if not isinstance(question, str):
             msg = f"{name}[{row}] must be a text, but is {describe(question)}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
     return rows
 
 
@@ -365,7 +366,7 @@ def sources(name: str, value: Any) -> list[list[Source]]:
                 f"{name}[{row}] must be a list of texts or Documents, but is {describe(given)}. Even a single context "
                 "of a question is a list: [['the context']]."
             )
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         rows.append([_source(element, f"{name}[{row}][{position}]") for position, element in enumerate(given)])
     return rows
 
@@ -377,7 +378,7 @@ def _source(value: Any, place: str) -> Source:
         document = _document(value, place)
         return Source(document.id, document.content)
     msg = f"{place} must be a text or a Document, but is {describe(value)}."
-    raise TypeError(msg)
+    raise InvalidTypeError(msg)
 
 
 def flags(name: str, value: Any) -> list[bool | None]:
@@ -393,5 +394,5 @@ def flags(name: str, value: Any) -> list[bool | None]:
     for row, flag in enumerate(rows):
         if flag is not None and not isinstance(flag, bool):
             msg = f"{name}[{row}] must be True, False or None, but is {describe(flag)}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
     return rows

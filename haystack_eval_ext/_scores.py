@@ -9,12 +9,13 @@ from collections import Counter
 from contextlib import contextmanager
 from contextvars import ContextVar
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 from haystack import logging
 
 from haystack_eval_ext._parameters import check_choice
+from haystack_eval_ext.errors import UndefinedScore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,28 +37,6 @@ _LISTED_REASONS = 3
 _ROW_NAMES: ContextVar[Sequence[str] | None] = ContextVar("row_names", default=None)
 # What its components noticed in their inputs.
 _NOTES: ContextVar[list[str] | None] = ContextVar("notes", default=None)
-
-
-class UndefinedScore(ValueError):  # noqa: N818 - named after what happened to the score
-    """The definition of a metric gives no number for a row, for example recall without relevant documents."""
-
-
-class FailedRowsError(RuntimeError):
-    """
-    Rows could not be scored, because a model or service failed. ``result`` holds the outputs with all other rows.
-
-    Raised after every row was tried, if a component's ``raise_on_failure`` is set.
-    """
-
-    def __init__(self, message: str, result: dict[str, Any]) -> None:
-        """
-        Create the error.
-
-        :param message: What failed, and in which rows.
-        :param result: What ``run`` would have returned.
-        """
-        super().__init__(message)
-        self.result = result
 
 
 class RowScores(NamedTuple):

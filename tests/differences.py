@@ -17,10 +17,15 @@ class Difference(NamedTuple):
     columns: list[str]
 
 
+def built_in(error: BaseException) -> str:
+    """The class of Python's own that an error is, which is what stock's callers catch."""
+    return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
+
+
 def shown(call: Callable[[], Any]) -> str:
     """A result as the document prints it: four decimals, or the type of the error."""
     try:
         values = call()
     except (ValueError, TypeError, AttributeError) as error:
-        return type(error).__name__
+        return built_in(error)
     return str([round(value, 4) for value in values]) if isinstance(values, list) else str(values)

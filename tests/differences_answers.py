@@ -10,7 +10,7 @@ from typing import Any
 from haystack.components.evaluators import AnswerExactMatchEvaluator as StockExactMatch
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
-from differences import Difference, shown
+from differences import Difference, built_in, shown
 from haystack_eval_ext import AnswerExactMatchEvaluator
 
 EXACT_MATCH: dict[str, type] = {"stock": StockExactMatch, "ours": AnswerExactMatchEvaluator}
@@ -43,7 +43,7 @@ def zero_rows(side: str) -> list[str]:
     try:
         return [str(exact_match(side, [], [])), "no"]
     except ValueError as error:
-        return [type(error).__name__, "yes" if "no rows" in str(error) else "no"]
+        return [built_in(error), "yes" if "no rows" in str(error) else "no"]
 
 
 GENERATED = GeneratedAnswer(data="a", query="q", documents=[])

@@ -10,7 +10,7 @@ from typing import Any
 
 from haystack.dataclasses import ChatMessage
 
-from differences import Difference, shown
+from differences import Difference, built_in, shown
 from haystack_eval_ext import FailedRowsError
 from judged_replies import SIDES, RowReplies, faithful, faithfulness, llm, make, marker, relevance, relevant
 
@@ -40,8 +40,10 @@ def results(*replies: Any) -> Callable[[str], list[str]]:
 def tried(call: Callable[[], Any]) -> str:
     try:
         return shown(call)
+    except FailedRowsError:
+        return FailedRowsError.__name__
     except (LookupError, RuntimeError) as error:
-        return type(error).__name__
+        return built_in(error)
 
 
 def own(side: str, rows: dict[str, Any], **parameters: Any) -> str:

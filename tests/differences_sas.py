@@ -12,7 +12,7 @@ from haystack.components.evaluators import SASEvaluator as StockSAS
 from haystack.utils import ComponentDevice
 
 import models
-from differences import Difference, shown
+from differences import Difference, built_in, shown
 from haystack_eval_ext import SASEvaluator
 
 WORDS = models.WORDS
@@ -63,7 +63,7 @@ def none_as_reference(side: str) -> list[str]:
     try:
         run(side, models.BI_ENCODER, ["a", None], ["a", "b"])
     except (ValueError, TypeError) as error:
-        return [type(error).__name__, "yes" if "ground_truth_answers[1]" in str(error) else "no"]
+        return [built_in(error), "yes" if "ground_truth_answers[1]" in str(error) else "no"]
     return ["no error", "no message"]
 
 

@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from haystack_eval_ext.cli import app
+from haystack_eval_ext.errors import DatasetError
 from haystack_eval_ext.runs._label_words import _PAIRS, WORDS, checked_words, label
 from haystack_eval_ext.runs.api import agree
-from haystack_eval_ext.runs.dataset import DatasetError
 from haystack_eval_ext.runs.run import EvaluationRun
 from kept_runs import SECRET, judged
 

@@ -23,6 +23,7 @@ LAYERS = (
         "_batches",
         "_calls",
         "_embedding",
+        "errors",
         "_foreign",
         "_formulas",
         "_models",

@@ -26,11 +26,11 @@ from haystack_eval_ext import (
 )
 from haystack_eval_ext._cli.render import console, print_table
 from haystack_eval_ext._thoughts import without_their_thoughts
+from haystack_eval_ext.errors import PipelineFileError
 from haystack_eval_ext.judged import _cache_file, _claims
 from haystack_eval_ext.judged._cache import CachedReply, ReplyCache
 from haystack_eval_ext.judged._claims import is_gone
 from haystack_eval_ext.runs._compared_field import load_evaluators
-from haystack_eval_ext.runs._loading import PipelineFileError
 from haystack_eval_ext.runs.api import evaluate
 from haystack_eval_ext.runs.dataset import read_dataset
 from haystack_eval_ext.runs.trec import read_beir_split

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from haystack_eval_ext.runs.run import RunFileError, load_run
+from haystack_eval_ext.errors import RunFileError
+from haystack_eval_ext.runs.run import load_run
 from kept_runs import judged
 
 FILE = "base.json"

@@ -9,9 +9,10 @@ import pytest
 from haystack import Document
 
 from haystack_eval_ext import DocumentRankingEvaluator
+from haystack_eval_ext.errors import DatasetError, TrecFileError
 from haystack_eval_ext.runs import api
-from haystack_eval_ext.runs.dataset import DatasetError, beir_dataset, beir_documents
-from haystack_eval_ext.runs.trec import BeirFolder, TrecFileError, read_beir
+from haystack_eval_ext.runs.dataset import beir_dataset, beir_documents
+from haystack_eval_ext.runs.trec import BeirFolder, read_beir
 
 H = "query-id\tcorpus-id\tscore\n"
 

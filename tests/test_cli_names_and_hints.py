@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from haystack_eval_ext._cli.faults import EXIT_CODE, reported
 from haystack_eval_ext._resources import pipeline_path
 from haystack_eval_ext.cli import app
+from haystack_eval_ext.errors import FileProblemsError, InvalidValueError
 from haystack_eval_ext.runs._compared_field import load_evaluators
-from haystack_eval_ext.runs._lines import FileProblemsError
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.evaluation import evaluate_pipeline
 from stored_runs import stored
@@ -153,7 +153,7 @@ def test_a_missing_column_hints_at_the_map_only_where_there_is_one(*, arguments:
 
 def test_a_message_that_looks_like_a_problem_list_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit), reported(debug=False):
-        raise ValueError("2 problems:\n  a.csv:1: x\n  b")  # noqa: EM101
+        raise InvalidValueError("2 problems:\n  a.csv:1: x\n  b")  # noqa: EM101
     assert capsys.readouterr().err == "Error: 2 problems: a.csv:1: x b\n"
     with pytest.raises(SystemExit), reported(debug=False):
         raise FileProblemsError(["a\n  b.csv:1: x", "c"])

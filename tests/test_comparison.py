@@ -10,15 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haystack_eval_ext.runs.comparison import (
-    Bounds,
-    Comparison,
-    ComparisonError,
-    MetricRows,
-    ScoredRun,
-    compare,
-    metric_side,
-)
+from haystack_eval_ext.errors import ComparisonError
+from haystack_eval_ext.runs.comparison import Bounds, Comparison, MetricRows, ScoredRun, compare, metric_side
 from haystack_eval_ext.runs.statistics import (
     holm,
     mean_interval,

@@ -17,10 +17,10 @@ import pytest
 from haystack import Document
 
 from haystack_eval_ext import AnswerExactMatchEvaluator, AnswerTokenF1Evaluator, DocumentRankingEvaluator
+from haystack_eval_ext.errors import DatasetError, EvaluationError
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._vocabularies import FOREIGN
-from haystack_eval_ext.runs.dataset import Dataset, DatasetError, open_dataset, read_dataset
-from haystack_eval_ext.runs.evaluation import EvaluationError
+from haystack_eval_ext.runs.dataset import Dataset, open_dataset, read_dataset
 
 pd: Any = pytest.importorskip("pandas")
 

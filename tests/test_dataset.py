@@ -15,7 +15,8 @@ from haystack import Document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from haystack_eval_ext.runs.dataset import COLUMNS, Column, Dataset, DatasetError, read_dataset
+from haystack_eval_ext.errors import DatasetError
+from haystack_eval_ext.runs.dataset import COLUMNS, Column, Dataset, read_dataset
 
 
 def store(folder: Path, name: str, data: str | bytes) -> Path:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from haystack_eval_ext.runs.dataset import DatasetError, read_dataset
+from haystack_eval_ext.errors import DatasetError
+from haystack_eval_ext.runs.dataset import read_dataset
 
 # Stands in every broken file where a user's text may stand; no message may repeat it.
 PRIVATE = "PRIVATE"

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from haystack import Document
 
-from haystack_eval_ext.runs.dataset import Dataset, DatasetError, read_dataset
+from haystack_eval_ext.errors import DatasetError
+from haystack_eval_ext.runs.dataset import Dataset, read_dataset
 
 ROWS: list[dict[str, Any]] = [
     {

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from haystack import Document
 
-from haystack_eval_ext.runs.dataset import Dataset, DatasetError, open_dataset, read_dataset
+from haystack_eval_ext.errors import DatasetError
+from haystack_eval_ext.runs.dataset import Dataset, open_dataset, read_dataset
 
 ROWS: list[dict[str, Any]] = [
     {"qid": 7, "query": "Who?", "relevant_documents": {"d1": 2}, "reference": "Ada", "tags": ["x"], "trace": 1},

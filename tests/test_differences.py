@@ -16,7 +16,7 @@ import pytest
 import pytrec_eval
 from haystack import Document, Pipeline, component
 
-from differences import Difference, shown
+from differences import Difference, built_in, shown
 from differences_answers import ANSWER_DIFFERENCES
 from differences_judged import JUDGED_DIFFERENCES
 from differences_sas import SAS_DIFFERENCES
@@ -53,7 +53,7 @@ def message(truths: Any, retrieved: Any, part: str) -> Callable[[str], list[str]
         for name in EVALUATORS:
             with pytest.raises((ValueError, TypeError)) as caught:
                 make_evaluator(side, name).run(truths, retrieved)
-            found.add((caught.type.__name__, "yes" if part in str(caught.value) else "no"))
+            found.add((built_in(caught.value), "yes" if part in str(caught.value) else "no"))
         (one,) = found  # all five alike
         return list(one)
 
@@ -92,7 +92,7 @@ def two_senders(side: str) -> list[str]:
         try:
             return shown(lambda: run(truths))
         except Exception as error:
-            return type(error.__cause__ or error).__name__
+            return built_in(error.__cause__ or error)
 
     return [shown_run([[document("a")]]), shown_run([[document("a")], [document("a")]])]
 

@@ -12,7 +12,8 @@ import pytest
 import haystack_eval_ext
 from examples_in_text import python_blocks
 from haystack_eval_ext import Dataset, evaluate
-from haystack_eval_ext.runs.dataset import DatasetError, read_dataset
+from haystack_eval_ext.errors import DatasetError
+from haystack_eval_ext.runs.dataset import read_dataset
 
 ROOT = Path(__file__).parents[1]
 VERBS = ("agree", "baseline", "check", "compare", "evaluate", "evaluate_trec", "forecast", "load_run", "run_rag")

@@ -16,9 +16,8 @@ from haystack_eval_ext import AnswerCorrectnessEvaluator, AnswerRelevancyEvaluat
 from haystack_eval_ext._calls import login_refused
 from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext._text import sendable
+from haystack_eval_ext.errors import EvaluationError, PipelineFileError
 from haystack_eval_ext.judged._similarities import _identity
-from haystack_eval_ext.runs._feeding import EvaluationError
-from haystack_eval_ext.runs._loading import PipelineFileError
 from haystack_eval_ext.runs.judging import (
     JudgeSettings,
     judged_components,

@@ -19,9 +19,10 @@ from typer.testing import CliRunner
 from haystack_eval_ext import AnswerExactMatchEvaluator, DocumentRankingEvaluator
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext.cli import app
+from haystack_eval_ext.errors import DatasetError
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._exported import defused
-from haystack_eval_ext.runs.dataset import Dataset, DatasetError, open_dataset, read_dataset
+from haystack_eval_ext.runs.dataset import Dataset, open_dataset, read_dataset
 from haystack_eval_ext.runs.evaluation import load_pipeline, read_pipeline_text
 from haystack_eval_ext.runs.judging import judged_components
 from haystack_eval_ext.runs.run import EvaluationRun

@@ -107,6 +107,7 @@ VERBS: dict[str, Callable[[Kept], Any]] = {
     "compare in common": lambda kept: api.compare(kept.run, kept.other, common=True),
     "check a run": lambda kept: api.check(kept.run, ["f1 < 0.1"]),
     "check a comparison": lambda kept: api.check(kept.comparison, ["f1 drops 0.5"]),
+    "forecast": lambda kept: api.forecast(kept.run),
     "agree": lambda kept: api.agree(kept.run, human_column="human", metric="f1", threshold=0.5),
     "baseline": lambda kept: api.baseline(kept.run, kept.folder / "baseline.json"),
     "export": lambda kept: [kept.run.to_csv(), kept.run.to_json()],

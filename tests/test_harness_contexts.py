@@ -20,10 +20,11 @@ from haystack.tools.tool import Tool
 from haystack.tracing.tracer import NullTracer, enable_tracing, tracer
 
 from haystack_eval_ext import AnswerTokenF1Evaluator, DocumentRankingEvaluator, DocumentRecallEvaluator
+from haystack_eval_ext.errors import EvaluationError, TargetError
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.evaluation import EvaluationError, evaluate_pipeline
-from haystack_eval_ext.runs.harness import TargetError, run_target
+from haystack_eval_ext.runs.evaluation import evaluate_pipeline
+from haystack_eval_ext.runs.harness import run_target
 from haystack_eval_ext.runs.records import dataset_of_records, stage_datasets
 from rag_pipelines import DOCUMENTS, TEMPLATE, dataset, filled_store, rag, reply
 
@@ -122,14 +123,14 @@ ANSWERS = {"outputs": {"answers": ["llm.replies"]}}
 @pytest.mark.parametrize("check", [False, True])
 def test_contexts_are_those_of_the_prompt_that_was_answered(size: int, *, check: bool) -> None:
     mapping = {"outputs": {"answers": ["answers.answers"]}} if check else ANSWERS
-    (record,) = ask(corrective(size, check=check), mapping=mapping)
+    (record,) = ask(corrective(size, check=check), sections=mapping)
     assert len(record["stages"]["bm25"]) == 3
     assert record["contexts"] == [each["content"] for each in record["stages"]["bm25"][:size]]
     assert len(record["documents"]) == size  # of the cut, which is the last stage
 
 
 def test_retrieved_says_what_is_evaluated_and_changes_no_context() -> None:
-    (record,) = ask(corrective(0), mapping=ANSWERS, retrieved="bm25")
+    (record,) = ask(corrective(0), sections=ANSWERS, retrieved="bm25")
     assert len(record["documents"]) == 3
     assert record["contexts"] == []
 
@@ -216,7 +217,7 @@ def test_what_reached_the_prompt_is_a_stage_only_if_it_is_another_ranking() -> N
         ("llm.replies", "text.replies"),
         ("text.output", "sources.query"),
     )
-    (record,) = ask(late, mapping=ANSWERS)
+    (record,) = ask(late, sections=ANSWERS)
     assert list(record["stages"]) == ["bm25", "sources", "prompt"]
     assert ids(record["stages"]["prompt"]) == ids(record["stages"]["bm25"])
     assert ids(record["documents"]) == ids(record["stages"]["sources"])

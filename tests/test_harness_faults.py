@@ -20,10 +20,11 @@ from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.dataclasses import ByteStream, ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from haystack_eval_ext.errors import HarnessError, TargetError
 from haystack_eval_ext.runs._faults import raised_at, texts_wanted
 from haystack_eval_ext.runs._stores import components_of, gives_documents, last_stages, stages_of
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.harness import HarnessError, TargetError, run_target
+from haystack_eval_ext.runs.harness import run_target
 from haystack_eval_ext.runs.records import failed_ids
 from haystack_eval_ext.runs.targets import as_target, load_target
 from rag_pipelines import (

@@ -19,9 +19,10 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 
 import rag_pipelines
+from haystack_eval_ext.errors import HarnessError, RunFileError, TargetError
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.evaluation import evaluate_pipeline, single_evaluator
-from haystack_eval_ext.runs.harness import HarnessError, TargetError, run_target
+from haystack_eval_ext.runs.harness import run_target
 from haystack_eval_ext.runs.records import (
     RUN_ERROR,
     RUN_STATUS,
@@ -30,7 +31,6 @@ from haystack_eval_ext.runs.records import (
     stage_datasets,
     stage_names,
 )
-from haystack_eval_ext.runs.run import RunFileError
 from rag_pipelines import SECRET, Sleeper, answer_question, dataset, hybrid, rag, super_component
 
 
@@ -487,7 +487,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"timeout": "1"}, ValueError, "timeout must be .* but is a str"),
     ({"max_failures": -1}, ValueError, "max_failures must be at least 0"),
     ({"retrieved": "bm52"}, ValueError, "no stage 'bm52'; did you mean bm25"),
-    ({"mapping": {"input": {}}}, ValueError, "mapping must be"),
+    ({"sections": {"input": {}}}, ValueError, "sections must be"),
     ({"mapping": {"inputs": []}}, ValueError, "inputs must map names"),
     ({"mapping": {"inputs": {"query": "bm25"}}}, ValueError, r"inputs.query must be component.socket"),
     ({"mapping": {"inputs": {"query": ["bm52.query"]}}}, ValueError, "no component 'bm52'; did you mean bm25"),
@@ -554,4 +554,4 @@ def test_what_is_wrong_for_every_question_stops_the_run(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=r"Several outputs may be the answer: llm.replies, other.replies"):
         ask(pipeline, dataset(3))
     mapping = {"outputs": {"answers": ["other.replies"]}}
-    assert ask(pipeline, dataset(1), mapping=mapping)[0]["answer"] == "other"
+    assert ask(pipeline, dataset(1), sections=mapping)[0]["answer"] == "other"

@@ -20,12 +20,13 @@ from haystack.components.writers import DocumentWriter
 from haystack.dataclasses import ChatMessage, ExtractedAnswer
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from haystack_eval_ext.errors import TargetError
 from haystack_eval_ext.runs._answers import answer_text
 from haystack_eval_ext.runs._questions import plan_question
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.harness import run_target
 from haystack_eval_ext.runs.indexing import check_stores, fill_store
-from haystack_eval_ext.runs.targets import Target, TargetError, as_target, load_target
+from haystack_eval_ext.runs.targets import Target, as_target, load_target
 from rag_pipelines import DOCUMENTS, SECRET, dataset, filled_store, indexing, rag
 
 
@@ -156,7 +157,7 @@ def test_values_that_are_no_targets(value: Any) -> None:
 
 
 def test_only_yaml_takes_overrides(module: str) -> None:
-    with pytest.raises(TargetError, match="overrides change a pipeline's YAML"):
+    with pytest.raises(TargetError, match="overrides is for a pipeline's YAML"):
         load_target(f"{module}:make", overrides={"bm25.top_k": 1})
 
 
@@ -388,7 +389,7 @@ def test_sections_of_the_yaml_are_read(tmp_path: Path) -> None:
     data = Dataset("x.jsonl", [{"id": "a", "question": "Why?", "language": "en", "lang": "de"}])
     assert run_target(target, data, progress=False)[0]["answer"] == "en: Why?"
     mapping = {"inputs": {"language": [], "lang": "prompt.lang"}, "outputs": {"answers": ["last.prompt"]}}
-    assert run_target(target, data, mapping=mapping, progress=False)[0]["answer"] == "de: Why?!"
+    assert run_target(target, data, sections=mapping, progress=False)[0]["answer"] == "de: Why?!"
     with pytest.raises(TargetError, match=r"Nothing feeds prompt.lang\."):
         run_target(target, Dataset("x.jsonl", [{"id": "a", "question": "Why?"}]), progress=False)
     gaps = Dataset("x.jsonl", [*data.rows, {"id": "b", "question": "Why?"}])
@@ -455,12 +456,12 @@ def test_what_cannot_be_fed_lists_candidates(pipeline: Pipeline, message: str) -
 )
 def test_names_that_mean_nothing_are_refused_on_both_sides(mapping: dict[str, Any], message: str) -> None:
     with pytest.raises(TargetError, match=message):
-        run_target(rag(), dataset(1), mapping=mapping, progress=False)
+        run_target(rag(), dataset(1), sections=mapping, progress=False)
 
 
 def test_a_mapping_of_a_function_is_refused() -> None:
     with pytest.raises(TargetError, match="is a function"):
-        run_target(lambda q: {"answer": q}, dataset(1), mapping={"inputs": {"query": ["a.b"]}}, progress=False)
+        run_target(lambda q: {"answer": q}, dataset(1), sections={"inputs": {"query": ["a.b"]}}, progress=False)
     with pytest.raises(TargetError, match="isolate copies pipelines"):
         run_target(lambda q: {"answer": q}, dataset(1), isolate=True, progress=False)
     with pytest.raises(TargetError, match="gave no stage 'x'"):
@@ -505,7 +506,7 @@ def test_results_of_functions_are_checked(result: Any, message: str | None) -> N
 )
 def test_a_question_without_an_answer_fails_alone(value: Any, reason: str) -> None:
     error = run_target(lambda _question: {"replies": value}, dataset(1), progress=False)[0]["error"]
-    assert error["class"] == "ValueError"
+    assert error["class"] == "InvalidValueError"
     assert reason in error["reason"]
 
 

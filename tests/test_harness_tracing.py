@@ -177,11 +177,12 @@ def test_what_runs_beside_is_passed_on_unwrapped(spy: SpyTracer) -> None:
     assert [part["name"] for part in recorder.components(None)] == ["x"]
 
 
-def test_components_that_fail_are_recorded_without_their_message() -> None:
+def test_components_that_fail_are_recorded_with_their_message_in_one_place() -> None:
     record = run_target(rag(), dataset(1, failing=(0,)), progress=False)[0]
     failed = record["components"][-1]
     assert (failed["name"], failed["out"], failed["error"]) == ("llm", None, "RuntimeError")
-    assert SECRET not in str(record["error"])
+    assert SECRET in record["error"]["message"]
+    assert SECRET not in str({**record["error"], "message": ""} | {"components": record["components"][-1]["error"]})
 
 
 def search(query: str) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from haystack_eval_ext import _platform
+from haystack_eval_ext.errors import PipelineFileError
 from haystack_eval_ext.runs import _removed
-from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline
+from haystack_eval_ext.runs._loading import load_pipeline
 
 TOO_OLD = 'haystack-eval-ext needs haystack-ai 3.0 or newer, found {}: pip install "haystack-ai>=3.0"'
 

@@ -14,8 +14,9 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer, ToolCall
 
 from haystack_eval_ext import LLMEvaluator, UndefinedScore
+from haystack_eval_ext.errors import EvaluationError
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.evaluation import EvaluationError, evaluate_pipeline
+from haystack_eval_ext.runs.evaluation import evaluate_pipeline
 from judged_replies import ONE_INPUT, QUICK, RowReplies, Ruled, llm, marker
 
 UNREADABLE = "unreadable"

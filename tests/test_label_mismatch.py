@@ -18,9 +18,10 @@ from typer.testing import CliRunner
 
 from cases_retrieval import RETRIEVAL_CASES
 from haystack_eval_ext.cli import app
+from haystack_eval_ext.errors import EvaluationError
 from haystack_eval_ext.retrieval._mismatch import find_mismatch
 from haystack_eval_ext.runs import api
-from haystack_eval_ext.runs.evaluation import EvaluationError, single_evaluator
+from haystack_eval_ext.runs.evaluation import single_evaluator
 
 EACH = {case.component.__name__: case.component for case in RETRIEVAL_CASES}
 

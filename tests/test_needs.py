@@ -19,8 +19,9 @@ from haystack.components.routers import ConditionalRouter
 from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext import DocumentEvidenceEvaluator, DocumentRecallEvaluator
+from haystack_eval_ext.errors import DatasetError
 from haystack_eval_ext.runs import api
-from haystack_eval_ext.runs.dataset import Dataset, DatasetError, open_dataset, read_dataset
+from haystack_eval_ext.runs.dataset import Dataset, open_dataset, read_dataset
 from rag_pipelines import DOCUMENTS, TEMPLATE, dataset, filled_store
 from test_bad_input import refused
 

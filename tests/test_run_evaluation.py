@@ -15,17 +15,11 @@ from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_eval_ext import DocumentMRREvaluator, DocumentRankingEvaluator
+from haystack_eval_ext.errors import EvaluationError, PipelineFileError
 from haystack_eval_ext.runs._faults import texts_wanted
 from haystack_eval_ext.runs._strict_json import strict_json, write_strict_json
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.evaluation import (
-    EvaluationError,
-    PipelineFileError,
-    WithheldFaultError,
-    evaluate_pipeline,
-    load_pipeline,
-    single_evaluator,
-)
+from haystack_eval_ext.runs.evaluation import WithheldFaultError, evaluate_pipeline, load_pipeline, single_evaluator
 
 
 @component

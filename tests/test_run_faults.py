@@ -11,16 +11,10 @@ from haystack import Document, Pipeline, component
 from haystack.core.errors import PipelineError
 
 from haystack_eval_ext import DocumentMRREvaluator
-from haystack_eval_ext._scores import UndefinedScore
+from haystack_eval_ext.errors import EvaluationError, InvalidValueError, PipelineFileError, UndefinedScore
 from haystack_eval_ext.runs._faults import describe_fault, is_ours, texts_wanted
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.evaluation import (
-    EvaluationError,
-    PipelineFileError,
-    WithheldFaultError,
-    evaluate_pipeline,
-    load_pipeline,
-)
+from haystack_eval_ext.runs.evaluation import WithheldFaultError, evaluate_pipeline, load_pipeline
 
 PRIVATE = "PRIVATE"
 
@@ -116,7 +110,7 @@ def undefined() -> None:
 
 SHOWN = [
     (lambda: DocumentMRREvaluator(topk=3), TypeError, "unexpected keyword argument 'topk'"),  # type: ignore[call-arg]
-    (lambda: DocumentMRREvaluator(top_k=0), ValueError, "top_k must be"),
+    (lambda: DocumentMRREvaluator(top_k=0), InvalidValueError, "top_k must be"),
     (undefined, UndefinedScore, "rows are undefined"),
     (lambda: Pipeline().connect("a.x", "b.y"), ValueError, "Component named a not found"),
     (lambda: Pipeline.from_dict({"components": {"a": {}}}), PipelineError, "Missing 'type'"),

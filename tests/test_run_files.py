@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from haystack_eval_ext.errors import RunFileError
 from haystack_eval_ext.runs import api
-from haystack_eval_ext.runs.run import EvaluationRun, RunFileError
+from haystack_eval_ext.runs.run import EvaluationRun
 from kept_runs import SECRET, contents, data, evaluators, same
 
 FILES = ("manifest.json", "rows.jsonl", "scores.jsonl")

@@ -20,12 +20,12 @@ from haystack import Pipeline, component
 
 import haystack_eval_ext
 from haystack_eval_ext import AnswerTokenF1Evaluator
+from haystack_eval_ext.errors import EvaluationError, HarnessError, RunFileError
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._run_rows import run_rows
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.evaluation import EvaluationError
-from haystack_eval_ext.runs.harness import HarnessError, run_target
-from haystack_eval_ext.runs.run import EvaluationRun, RunFileError
+from haystack_eval_ext.runs.harness import run_target
+from haystack_eval_ext.runs.run import EvaluationRun
 from kept_runs import data, evaluators, same
 from rag_pipelines import dataset, rag
 

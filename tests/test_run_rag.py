@@ -27,15 +27,15 @@ from haystack_eval_ext import (
     FaithfulnessEvaluator,
     JudgePolicy,
 )
+from haystack_eval_ext.errors import ComparisonError, EvaluationError
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs import rag as rag_module
 from haystack_eval_ext.runs._corpus import corpus_of
 from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs._run_exports import escaped, stage_note
 from haystack_eval_ext.runs._stores import searched_stores
-from haystack_eval_ext.runs.api import ComparisonError, JudgeSettings
+from haystack_eval_ext.runs.api import JudgeSettings
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.evaluation import EvaluationError
 from haystack_eval_ext.runs.indexing import check_stores
 from haystack_eval_ext.runs.targets import as_target
 from rag_pipelines import SECRET, Sleeper, dataset, filled_store, hybrid, indexing, rag, reply
@@ -576,7 +576,7 @@ def nothing_filled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         ({"timeout": -1}, "timeout must be"),
         ({"concurrency": 0}, "concurrency must be"),
         ({"prices": {"m": 3}}, "prices must give"),
-        ({"sections": {"input": {}}}, "mapping must be"),
+        ({"sections": {"input": {}}}, "sections must be"),
         ({"out": "finished"}, "holds a run already"),
         ({"data": "absent.jsonl"}, "absent.jsonl: cannot be read"),
         ({"evaluators": {"a": 3}}, "'a' cannot be used"),

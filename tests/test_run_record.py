@@ -21,9 +21,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from haystack_eval_ext import DocumentRecallEvaluator
+from haystack_eval_ext.errors import EvaluationError
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.evaluation import EvaluationError, evaluate_pipeline
+from haystack_eval_ext.runs.evaluation import evaluate_pipeline
 from haystack_eval_ext.runs.harness import run_target
 from haystack_eval_ext.runs.making import make_run
 from haystack_eval_ext.runs.records import dataset_of_records

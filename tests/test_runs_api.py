@@ -13,10 +13,11 @@ from haystack import Document, Pipeline
 from haystack.components.evaluators import LLMEvaluator
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
+from haystack_eval_ext.errors import ComparisonError, DatasetError, EvaluationError, RunFileError
 from haystack_eval_ext.runs import api
-from haystack_eval_ext.runs.api import ComparisonError, EvaluationRun, RunFileError
-from haystack_eval_ext.runs.dataset import Dataset, DatasetError
-from haystack_eval_ext.runs.evaluation import EvaluationError, MetricScores, evaluate_pipeline
+from haystack_eval_ext.runs.api import EvaluationRun
+from haystack_eval_ext.runs.dataset import Dataset
+from haystack_eval_ext.runs.evaluation import MetricScores, evaluate_pipeline
 from haystack_eval_ext.runs.making import make_run
 from kept_runs import SECRET, Generator, data, evaluators, judged, rows
 

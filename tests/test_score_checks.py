@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from cases import Case, all_cases
+from haystack_eval_ext.errors import RunFileError
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._metric_info import range_of
-from haystack_eval_ext.runs.run import RunFileError
 from kept_runs import SECRET, data, evaluators, judged, same
 
 Lines = list[dict[str, Any]]

@@ -14,15 +14,9 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from haystack_eval_ext.errors import TrecFileError
 from haystack_eval_ext.runs.run import load_run
-from haystack_eval_ext.runs.trec import (
-    Qrels,
-    Run,
-    TrecFileError,
-    align,
-    read_qrels,
-    read_run,
-)
+from haystack_eval_ext.runs.trec import Qrels, Run, align, read_qrels, read_run
 from haystack_eval_ext.runs.trec_runs import evaluate_trec
 
 QUERIES = [f"q{number}" for number in range(40)] + ["質問1", "10", "9"]

@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 from haystack_eval_ext import DocumentRankingEvaluator
 from haystack_eval_ext.cli import app
+from haystack_eval_ext.errors import TrecFileError
 from haystack_eval_ext.runs import api
-from haystack_eval_ext.runs.trec import TrecFileError, read_qrels, read_run
+from haystack_eval_ext.runs.trec import read_qrels, read_run
 from haystack_eval_ext.runs.trec_runs import TrecLabels, evaluate_trec, read_labels
 from kept_runs import working_folder
 

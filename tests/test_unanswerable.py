@@ -22,9 +22,9 @@ from haystack_eval_ext import (
     RAGFailureClassifier,
     UndefinedScore,
 )
+from haystack_eval_ext.errors import EvaluationError
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs.dataset import Dataset, open_dataset
-from haystack_eval_ext.runs.evaluation import EvaluationError
 from test_cli import call
 
 A = [Document(id="a")]

@@ -17,6 +17,7 @@ from haystack_eval_ext._cli.options import Debug
 from haystack_eval_ext._cli.output import targets
 from haystack_eval_ext._cli.render import console, print_text, print_warnings
 from haystack_eval_ext._cli.runs_commands import Confidence, Force, JsonFile, Run
+from haystack_eval_ext.errors import HaystackEvalError
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._agreement import kappa_outcome
 from haystack_eval_ext.runs._comparison_text import agreement_json
@@ -173,6 +174,6 @@ def _limits(text: str | None) -> tuple[float, float] | None:
 def _metrics_for_people(run: EvaluationRun) -> list[str]:
     try:
         return metrics_for_people(run)
-    except ValueError as error:
+    except HaystackEvalError as error:
         msg = f"--metric: {error}"
         raise UserError(msg) from error

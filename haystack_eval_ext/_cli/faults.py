@@ -13,18 +13,28 @@ import typer
 from typer.core import TyperGroup
 
 from haystack_eval_ext._cli.interrupts import INTERRUPTED, Kept, note_arguments
-from haystack_eval_ext.runs._lines import FileProblemsError
+from haystack_eval_ext.errors import FileProblemsError, HaystackEvalError, InvalidValueError
 
 EXIT_CODE = 2
 # As sysexits.h names a fault of the program itself: Python's own 1 would read as a regression.
 _CRASHED = 70
+# Options that are not called as the parameter in Python.
+_OPTIONS = {
+    "columns": "--column",
+    "label_field": "--key-field",
+    "mapping": "--map",
+    "metrics": "--metric",
+    "overrides": "--set",
+    "replace_run": "--force",
+    "sections": "--map",
+}
 _PACKAGE = __name__.partition(".")[0]
 _TRACEBACKS = 3
 # typer carries a click of its own, or needs the public one, depending on its version; its own names lead to either.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
-class UserError(ValueError):
+class UserError(InvalidValueError):
     """The command cannot do what was asked for; the message says what to do instead."""
 
 
@@ -67,6 +77,17 @@ def plain(text: str) -> str:
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in text
     )
+
+
+def in_options(name: str, *values: str) -> str:
+    """
+    Write a parameter of the library as an option of the command.
+
+    :param name: Its name in Python.
+    :param values: What it should be set to.
+    :returns: The option.
+    """
+    return " ".join([_OPTIONS.get(name, f"--{name.replace('_', '-')}"), *values])
 
 
 def fail(*lines: str) -> NoReturn:
@@ -112,13 +133,13 @@ def reported(*, debug: bool, kept: Kept | None = None) -> Iterator[None]:
         raise
     except KeyboardInterrupt:
         end_interrupted(kept or Kept())
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, HaystackEvalError) as error:
         if debug:
             _write_traceback(error)
         if isinstance(error, FileProblemsError):
-            fail(*error.report())
-        if not isinstance(error, OSError):
-            fail(str(error))
+            fail(*error.report(in_options))
+        if isinstance(error, HaystackEvalError):
+            fail(error.told(in_options))
         where = "" if error.filename is None else f"{error.filename}: "
         fail(f"{where}{error.strerror or error}. Check the path and its permissions.")
 

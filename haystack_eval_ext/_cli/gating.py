@@ -12,6 +12,7 @@ import typer
 
 from haystack_eval_ext._cli.faults import UserError
 from haystack_eval_ext._cli.render import print_warnings
+from haystack_eval_ext.errors import HaystackEvalError
 from haystack_eval_ext.runs.gate import TOLERATED, GateResult, Outcome, exit_code, overall_outcome, parse_condition
 
 
@@ -103,7 +104,7 @@ def gate_options(
     for text in conditions:
         try:
             parse_condition(text)
-        except ValueError as error:
+        except HaystackEvalError as error:
             msg = f"--fail-if: {error}"
             raise UserError(msg) from error
     return {"by_mean": by_mean, "tolerate_failed": tolerate_failed, "rule": (rule or GateRule.SIGNIFICANT).value}

@@ -9,15 +9,10 @@ import typer
 
 from haystack_eval_ext._cli.faults import UserError
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
+from haystack_eval_ext.errors import EvaluationError, MappingError, OneByOneError, UnfedSocketError
 from haystack_eval_ext.retrieval._names import split_measures
 from haystack_eval_ext.runs._vocabularies import check_columns
-from haystack_eval_ext.runs.evaluation import (
-    EvaluationError,
-    MappingError,
-    OneByOneError,
-    UnfedSocketError,
-    WithheldFaultError,
-)
+from haystack_eval_ext.runs.evaluation import WithheldFaultError
 
 DataFile = Annotated[
     Path, typer.Option("--data", metavar="FILE", help="Rows: .jsonl, .ndjson, .json, .csv or .tsv, also .gz; .parquet.")
@@ -152,10 +147,7 @@ def column_meanings(columns: list[str]) -> dict[str, str]:
             msg = f"--column names {ours} twice; name one column for it."
             raise UserError(msg)
         found[ours] = theirs
-    try:
-        return check_columns(found)
-    except ValueError as error:
-        raise UserError(str(error).replace("columns:", "--column:", 1)) from None
+    return check_columns(found)
 
 
 # What the command line adds to a fault of the library, which knows no options.

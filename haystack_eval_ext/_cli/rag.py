@@ -4,19 +4,23 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, fields
+import functools
+import inspect
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from haystack_eval_ext._cli.faults import UserError
+from haystack_eval_ext._cli.faults import UserError, in_options, plain
 from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs._ask_options import AskOptions
 from haystack_eval_ext.runs._questions import OUTPUT_NAMES
 from haystack_eval_ext.runs._run_folder import MANIFEST
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from haystack import Pipeline
 
     from haystack_eval_ext.runs._usage import Prices
@@ -42,26 +46,58 @@ Set = Annotated[
     list[str],
     typer.Option("--set", metavar="COMPONENT.PARAMETER=VALUE", help="Change an init parameter of --rag; repeatable."),
 ]
-Retrieved = Annotated[
-    str | None,
-    typer.Option("--retrieved", metavar="STAGE", help="The stage that is evaluated; else the last."),
-]
-Concurrency = Annotated[int, typer.Option("--concurrency", metavar="N", min=1, help="Questions in flight at most.")]
-Isolate = Annotated[bool, typer.Option("--isolate", help="A copy of the RAG pipeline for each thread.")]
-Repeats = Annotated[int, typer.Option("--repeats", metavar="K", min=1, help="Ask each question K times.")]
-Sample = Annotated[int | None, typer.Option("--sample", metavar="N", min=1, help="Ask N of the questions only.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Draws the sample.")]
-Stratify = Annotated[
-    str | None, typer.Option("--stratify", metavar="COLUMN", help="Keep the shares of a column, or of each 'tag'.")
-]
-Timeout = Annotated[
-    float | None, typer.Option("--timeout", metavar="SECONDS", help="Give a question up after so long.")
-]
-MaxFailures = Annotated[
-    int | None, typer.Option("--max-failures", metavar="N", min=0, help="Stop when more questions than this failed.")
-]
-RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="When a run goes on, ask again what failed.")]
+#: How questions are asked: by option of the library how the command takes it.
+ASKING: dict[str, Any] = {
+    "retrieved": Annotated[
+        str | None, typer.Option("--retrieved", metavar="STAGE", help="The stage that is evaluated; else the last.")
+    ],
+    "concurrency": Annotated[
+        int, typer.Option("--concurrency", metavar="N", min=1, help="Questions in flight at most.")
+    ],
+    "isolate": Annotated[bool, typer.Option("--isolate", help="A copy of the RAG pipeline for each thread.")],
+    "repeats": Annotated[int, typer.Option("--repeats", metavar="K", min=1, help="Ask each question K times.")],
+    "sample": Annotated[int | None, typer.Option("--sample", metavar="N", min=1, help="Ask N of the questions only.")],
+    "seed": Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Draws the sample.")],
+    "stratify": Annotated[
+        str | None, typer.Option("--stratify", metavar="COLUMN", help="Keep the shares of a column, or of each 'tag'.")
+    ],
+    "timeout": Annotated[
+        float | None, typer.Option("--timeout", metavar="SECONDS", help="Give a question up after so long.")
+    ],
+    "max_failures": Annotated[
+        int | None,
+        typer.Option("--max-failures", metavar="N", min=0, help="Stop when more questions failed."),
+    ],
+    "retry_failed": Annotated[bool, typer.Option("--retry-failed", help="When a run goes on, ask again what failed.")],
+}
 NoTexts = Annotated[bool, typer.Option("--no-texts", help="Keep ids and scores only in RUN_DIR.")]
+
+
+def takes_asking(command: Callable[..., None]) -> Callable[..., None]:
+    """
+    Give a command the options of :data:`ASKING`.
+
+    :param command: It has a parameter `asking`, and gets them there by name.
+    :returns: The command as the shell sees it.
+    """
+    defaults = AskOptions()
+    signature = inspect.signature(command)
+    shown: list[inspect.Parameter] = []
+    for each in signature.parameters.values():
+        options = ASKING if each.name == "asking" else {}
+        shown += [
+            inspect.Parameter(name, each.kind, default=getattr(defaults, name), annotation=annotation)
+            for name, annotation in options.items()
+        ] or [each]
+
+    @functools.wraps(command)
+    def taking(**given: Any) -> None:
+        asking = {name: given.pop(name) for name in ASKING}
+        command(**given, asking=asking)
+
+    taking.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+    taking.__annotations__ = {each.name: each.annotation for each in shown}
+    return taking
 
 
 @dataclass(frozen=True)
@@ -74,16 +110,7 @@ class RagOptions:
     :param documents: The files that it reads.
     :param changes: "component.parameter=value".
     :param maps: "name=component.socket".
-    :param retrieved: The stage whose documents are evaluated.
-    :param concurrency: Questions in flight.
-    :param isolate: A copy for each thread.
-    :param repeats: How often each question is asked.
-    :param sample: How many questions are asked.
-    :param seed: Draws the sample.
-    :param stratify: A column whose shares the sample keeps.
-    :param timeout: Seconds a question may take.
-    :param max_failures: When to stop.
-    :param retry_failed: Whether to ask again what failed.
+    :param asking: How the questions are asked: what :data:`ASKING` has.
     """
 
     rag: str | None
@@ -91,16 +118,7 @@ class RagOptions:
     documents: Path | None
     changes: list[str]
     maps: list[str]
-    retrieved: str | None
-    concurrency: int
-    isolate: bool
-    repeats: int
-    sample: int | None
-    seed: int
-    stratify: str | None
-    timeout: float | None
-    max_failures: int | None
-    retry_failed: bool
+    asking: dict[str, Any]
 
     def check(self) -> None:
         """
@@ -111,10 +129,12 @@ class RagOptions:
         if self.rag is not None:
             overrides_of(self.changes)
             return
+        defaults = AskOptions()
         idle = [
-            _NAMES.get(field.name, f"--{field.name.replace('_', '-')}")
-            for field in fields(self)
-            if getattr(self, field.name) != _DEFAULTS.get(field.name)
+            *(in_options(name) for name in ("index", "documents") if getattr(self, name) is not None),
+            *(["--set"] if self.changes else []),
+            *(["--map NAME=COMPONENT.SOCKET"] if self.maps else []),
+            *(in_options(name) for name, value in self.asking.items() if value != getattr(defaults, name)),
         ]
         if idle:
             go = "goes" if len(idle) == 1 else "go"
@@ -138,39 +158,6 @@ class RagOptions:
         else:
             msg = f"--data {data} is a kept run, whose answers are scored again: leave --rag away."
         raise UserError(msg)
-
-
-# What the library calls by its names in Python, and what that is here.
-_IN_OPTIONS = tuple(
-    (re.compile(name), option)
-    for name, option in (
-        (r'mapping=\{"(?:inputs|outputs)": \{"([^"]+)": \["([^"]+)"\]\}\}', r"--map \1=\2"),
-        (r"^mapping: (?:inputs|outputs)\.(\S+)", r"--map \1"),
-        (r"^mapping(?= names\b| must\b)", "--map"),
-        (r"^overrides change\b", "--set changes"),
-        (r"^overrides\b", "--set"),
-        (r"\(replace=True, --force\)", "(--force)"),
-        (r"\bmax_failures=(\d+)", r"--max-failures \1"),
-        (r"\bmax_failures\b", "--max-failures"),
-        (r"\bretry_failed\b", "--retry-failed"),
-        (r"\blabel_field\b", "--key-field"),
-        (r"^index and documents belong", "--index and --documents belong"),
-        (r"^(concurrency|isolate|repeats|retrieved|sample|seed|stratify|timeout)(?=:? )", r"--\1"),
-        (r"\bgoes with sample\b", "goes with --sample"),
-        (r"\bLeave isolate out\b", "Leave --isolate out"),
-        (r"\bcopied for isolate\b", "copied for --isolate"),
-    )
-)
-_NAMES = {"changes": "--set", "maps": "--map NAME=COMPONENT.SOCKET"}
-_DEFAULTS: dict[str, Any] = {
-    "changes": [],
-    "maps": [],
-    "concurrency": 8,
-    "isolate": False,
-    "repeats": 1,
-    "seed": 0,
-    "retry_failed": False,
-}
 
 
 def run_rag(
@@ -209,35 +196,15 @@ def run_rag(
         index=options.index,
         documents=options.documents,
         overrides=overrides_of(options.changes) or None,
-        concurrency=options.concurrency,
-        isolate=options.isolate,
-        repeats=options.repeats,
-        sample=options.sample,
-        seed=options.seed,
-        stratify=options.stratify,
-        retrieved=options.retrieved,
         sections=_sections(options.maps),
         mapping=mapping,
         prices=prices,
-        timeout=options.timeout,
-        max_failures=options.max_failures,
-        retry_failed=options.retry_failed,
         progress=judge.progress_bar,
+        announce=lambda line: typer.echo(plain(line), err=True),
+        **options.asking,
         texts=texts,
         replace_run=force,
     )
-
-
-def in_options(message: str) -> str:
-    """
-    Put the options of `run` in place of the names that they have in Python.
-
-    :param message: What the library says.
-    :returns: What a shell's user can act on.
-    """
-    for name, option in _IN_OPTIONS:
-        message = name.sub(option, message)
-    return message
 
 
 def split_maps(maps: list[str]) -> tuple[list[str], list[str]]:

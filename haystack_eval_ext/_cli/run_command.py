@@ -4,11 +4,11 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from haystack_eval_ext._cli.faults import UserError, collected_warnings, plain, reported
+from haystack_eval_ext._cli.faults import UserError, collected_warnings, in_options, plain, reported
 from haystack_eval_ext._cli.gating import Baseline, FailIf, gate_options
 from haystack_eval_ext._cli.interrupts import Kept
 from haystack_eval_ext._cli.judging import (
@@ -44,25 +44,15 @@ from haystack_eval_ext._cli.options import (
 )
 from haystack_eval_ext._cli.output import run_folder
 from haystack_eval_ext._cli.rag import (
-    Concurrency,
     Documents,
     Index,
-    Isolate,
-    MaxFailures,
     NoTexts,
     Rag,
     RagOptions,
-    Repeats,
-    Retrieved,
-    RetryFailed,
-    Sample,
-    Seed,
     Set,
-    Stratify,
-    Timeout,
-    in_options,
     run_rag,
     split_maps,
+    takes_asking,
 )
 from haystack_eval_ext._cli.render import (
     console,
@@ -71,30 +61,27 @@ from haystack_eval_ext._cli.render import (
 )
 from haystack_eval_ext._cli.run_result import print_run
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
+from haystack_eval_ext.errors import (
+    EvaluationError,
+    PipelineFileError,
+    UnfedSocketError,
+)
 from haystack_eval_ext.retrieval._keys import has_key, make_keys
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD, field_of_run, load_evaluators
 from haystack_eval_ext.runs._faults import texts_wanted
 from haystack_eval_ext.runs._forecast import forecast_lines
 from haystack_eval_ext.runs._labels import check_label_field
-from haystack_eval_ext.runs._lines import FileProblemsError
 from haystack_eval_ext.runs.dataset import Dataset, read_dataset
-from haystack_eval_ext.runs.evaluation import (
-    EvaluationError,
-    PipelineFileError,
-    UnfedSocketError,
-    load_pipeline,
-    read_pipeline_text,
-    single_evaluator,
-    takes_batches,
-)
+from haystack_eval_ext.runs.evaluation import load_pipeline, read_pipeline_text, single_evaluator, takes_batches
 from haystack_eval_ext.runs.judging import judged_components, plan_judges, set_judges
-from haystack_eval_ext.runs.run import EvaluationRun, RunFileError, load_run
+from haystack_eval_ext.runs.run import EvaluationRun, load_run
 
 # Of a run in which no row of some metric could be judged.
 _NOTHING_JUDGED = 1
 
 
+@takes_asking
 def run(
     data: DataFile,
     pipeline: PipelineName = None,
@@ -107,16 +94,8 @@ def run(
     index: Index = None,
     documents: Documents = None,
     changes: Set = [],  # noqa: B006
-    retrieved: Retrieved = None,
-    concurrency: Concurrency = 8,
-    isolate: Isolate = False,
-    repeats: Repeats = 1,
-    sample: Sample = None,
-    seed: Seed = 0,
-    stratify: Stratify = None,
-    timeout: Timeout = None,
-    max_failures: MaxFailures = None,
-    retry_failed: RetryFailed = False,
+    *,
+    asking: dict[str, Any],
     judge: JudgeFile = None,
     embedder: EmbedderFile = None,
     cache: CacheFile = None,
@@ -141,16 +120,7 @@ def run(
             documents=documents,
             changes=changes,
             maps=rag_maps,
-            retrieved=retrieved,
-            concurrency=concurrency,
-            isolate=isolate,
-            repeats=repeats,
-            sample=sample,
-            seed=seed,
-            stratify=stratify,
-            timeout=timeout,
-            max_failures=max_failures,
-            retry_failed=retry_failed,
+            asking=asking,
         )
         _check_run_arguments(pipeline, measures, key_fields, maps, threshold)
         options.check()
@@ -165,10 +135,7 @@ def run(
             prices=prices,
             progress=progress,
         )
-        try:
-            folder = None if out is None else run_folder(out, force=force, going_on=rag is not None)
-        except RunFileError as error:
-            raise UserError(in_options(str(error))) from error
+        folder = None if out is None else run_folder(out, force=force, going_on=rag is not None)
         with collected_warnings() as warnings:
             if data.is_dir():
                 options.refuse_kept_run(data)
@@ -197,9 +164,6 @@ def run(
                     found = api.evaluate(loaded, stored, name=name, mapping=mapping, judge=settings, progress=progress)
                 else:
                     # Prices alone may be those of the RAG pipeline.
-                    asked = len(stored) if sample is None else min(sample, len(stored))
-                    for line in forecast_lines(api.forecast(asked)):
-                        typer.echo(plain(line), err=True)
                     judged = settings if judged_components(loaded) else replace(settings, prices=None)
                     found = run_rag(
                         loaded,
@@ -214,11 +178,7 @@ def run(
                     )
             except EvaluationError as error:
                 hint = "" if isinstance(error, UnfedSocketError) and source is None else hint_of(error)
-                raise UserError(" ".join(filter(None, (in_options(str(error)), hint, note)))) from error
-            except FileProblemsError:
-                raise
-            except (ValueError, TypeError) as error:
-                raise UserError(in_options(str(error))) from error
+                raise UserError(" ".join(filter(None, (error.told(in_options), hint, note)))) from error
         warnings += [note] if note else []
         if folder is not None:
             found = replace(found, manifest={**found.manifest, "warnings": warnings})

@@ -39,14 +39,13 @@ from haystack_eval_ext._cli.options import Debug, hint_of, socket_mapping
 from haystack_eval_ext._cli.output import targets
 from haystack_eval_ext._cli.render import console, print_scores, print_text, print_warnings
 from haystack_eval_ext._cli.runs_tables import print_comparison, print_gate
+from haystack_eval_ext.errors import EvaluationError
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._comparison_text import comparison_json, comparison_markdown, gate_json
 from haystack_eval_ext.runs._forecast import forecast_lines
 from haystack_eval_ext.runs._rescoring import metrics_anew
 from haystack_eval_ext.runs._run_exports import write_text
 from haystack_eval_ext.runs._strict_json import write_strict_json
-from haystack_eval_ext.runs.comparison import ComparisonError
-from haystack_eval_ext.runs.evaluation import EvaluationError
 from haystack_eval_ext.runs.gate import TOLERATED, check_conditions, markdown_table
 from haystack_eval_ext.runs.run import EvaluationRun, load_run
 
@@ -66,8 +65,6 @@ _SUFFIXES = {
     ".md": ExportFormat.MARKDOWN,
     ".markdown": ExportFormat.MARKDOWN,
 }
-# Of the Python interface, where the command has an option.
-_OPTIONS = {"common=True": "--common", "unpaired=True": "--unpaired", "metrics=[...]": "--metric NAME"}
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")]
 _RunOrBaseline = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run, or a baseline file.")]
@@ -184,8 +181,6 @@ def compare(
                     judge=settings if rejudge else None,
                     mapping=socket_mapping(maps) if maps else None,
                 )
-        except ComparisonError as error:
-            raise UserError(_with_options(str(error))) from error
         except EvaluationError as error:
             raise UserError(" ".join(filter(None, (str(error), hint_of(error))))) from error
         results = api.check(found, fail_if, **how) if fail_if else []
@@ -302,12 +297,6 @@ def _margins(given: list[str], names: list[str]) -> dict[str, float]:
             raise UserError(msg)
         margins |= {name: value} if name else {each: value for each in names if each not in margins}
     return margins
-
-
-def _with_options(message: str) -> str:
-    for name, option in _OPTIONS.items():
-        message = message.replace(name, option)
-    return message
 
 
 def _print_run(run: EvaluationRun) -> None:

@@ -22,6 +22,7 @@ from haystack_eval_ext._cli.render import (
     print_text,
     print_warnings,
 )
+from haystack_eval_ext.errors import HaystackEvalError
 from haystack_eval_ext.runs._strict_json import strict_json
 from haystack_eval_ext.runs.run import EvaluationRun
 from haystack_eval_ext.runs.trec_runs import evaluate_trec, read_labels
@@ -96,10 +97,10 @@ def trec(
         try:
             with collected_warnings() as warnings:
                 labels = read_labels(qrels, split=split)
-        except ValueError as error:
+        except HaystackEvalError as error:
             raise UserError(str(error)) from error
         runs: list[EvaluationRun] = []
-        faults: list[ValueError] = []
+        faults: list[HaystackEvalError] = []
         for file, folder in zip(run_files, folders, strict=True):
             try:
                 with collected_warnings() as found:
@@ -115,7 +116,7 @@ def trec(
                         replace_run=force,
                         ignore_identical_ids=ignore_identical_ids,
                     )
-            except ValueError as error:
+            except HaystackEvalError as error:
                 # The other files are scored, and shown before this is told.
                 faults.append(error)
                 continue

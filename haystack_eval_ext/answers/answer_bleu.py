@@ -13,6 +13,7 @@ from haystack_eval_ext._parameters import check_choice, check_integer
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import segment
 from haystack_eval_ext.answers._sacrebleu import HIGHEST, SacrebleuEvaluator
+from haystack_eval_ext.errors import MissingPackageError
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -140,7 +141,7 @@ class AnswerBleuEvaluator(SacrebleuEvaluator):
                 "AnswerBleuEvaluator needs sacrebleu, which is not installed: run "
                 '`pip install "haystack-eval-ext[lexical]"`.'
             )
-            raise ImportError(msg) from error
+            raise MissingPackageError(msg) from error
         try:
             return BLEU(
                 lowercase=self.lowercase,
@@ -155,7 +156,7 @@ class AnswerBleuEvaluator(SacrebleuEvaluator):
                 f"The tokenizer {tokenize!r} needs more packages, which are not installed: run "
                 f'`pip install "sacrebleu[{tokenize[:2]}]"`.'
             )
-            raise ImportError(msg) from error
+            raise MissingPackageError(msg) from error
 
     def _settings(self) -> dict[str, object]:
         settings = SacrebleuEvaluator._settings(self)

@@ -11,6 +11,7 @@ from haystack_eval_ext._normalization import Normalization
 from haystack_eval_ext._parameters import check_integer
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.answers._sacrebleu import HIGHEST, SacrebleuEvaluator
+from haystack_eval_ext.errors import MissingPackageError
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
@@ -87,7 +88,7 @@ class AnswerChrfEvaluator(SacrebleuEvaluator):
                 "AnswerChrfEvaluator needs sacrebleu, which is not installed: run "
                 '`pip install "haystack-eval-ext[lexical]"`.'
             )
-            raise ImportError(msg) from error
+            raise MissingPackageError(msg) from error
         metric = CHRF(char_order=self.char_order, word_order=self.word_order, beta=self.beta, lowercase=self.lowercase)
         return lambda references: metric  # noqa: ARG005 - the same for every row
 

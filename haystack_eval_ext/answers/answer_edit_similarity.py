@@ -10,6 +10,7 @@ from haystack import component
 from haystack_eval_ext._normalization import Normalization, make_normalizer
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.answers._base import AnswerEvaluator, best
+from haystack_eval_ext.errors import MissingPackageError
 
 
 @component
@@ -69,5 +70,5 @@ def _similarity() -> Callable[[str, str], float]:
         from rapidfuzz.distance import Levenshtein
     except ImportError as error:
         msg = "AnswerEditSimilarityEvaluator needs rapidfuzz, which is not installed: run `pip install rapidfuzz`."
-        raise ImportError(msg) from error
+        raise MissingPackageError(msg) from error
     return Levenshtein.normalized_similarity

@@ -20,13 +20,7 @@ from haystack_eval_ext._embedding import (
     warm_up_async,
 )
 from haystack_eval_ext._rows import answer_rows
-from haystack_eval_ext._scores import (
-    FailedRowsError,
-    OnUndefined,
-    check_on_undefined,
-    in_a_run,
-    list_rows,
-)
+from haystack_eval_ext._scores import OnUndefined, check_on_undefined, in_a_run, list_rows
 from haystack_eval_ext._serialization import Serialized
 from haystack_eval_ext.answers._base import Answers, References
 from haystack_eval_ext.answers._similarity import (
@@ -35,6 +29,7 @@ from haystack_eval_ext.answers._similarity import (
     pair_up,
     similarity_rows,
 )
+from haystack_eval_ext.errors import FailedRowsError
 
 
 @component

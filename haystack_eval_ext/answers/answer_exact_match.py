@@ -15,6 +15,7 @@ from haystack_eval_ext._parameters import check_flag
 from haystack_eval_ext._rows import answer_rows, describe, missing
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.answers._base import AnswerEvaluator, Answers, References, without_reference
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 
 
 @component
@@ -132,15 +133,15 @@ def _compiled(regexes: list[str] | None) -> list[re.Pattern[str]]:
         return []
     if not isinstance(regexes, list):
         msg = f"regexes_to_ignore must be a list of regular expressions or None, but is {describe(regexes)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     patterns = []
     for number, regex in enumerate(regexes):
         if not isinstance(regex, str):
             msg = f"regexes_to_ignore[{number}] must be a regular expression as text, but is {describe(regex)}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         try:
             patterns.append(re.compile(regex, re.IGNORECASE))
         except (re.error, OverflowError, RecursionError) as error:
             msg = f"regexes_to_ignore[{number}] is no regular expression: {error}. It is {regex!r}."
-            raise ValueError(msg) from error
+            raise InvalidValueError(msg) from error
     return patterns

@@ -15,6 +15,7 @@ from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext.answers._base import AnswerEvaluator
 from haystack_eval_ext.answers._numbers import DecimalSeparator, Readings, find_numbers
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 
 # So that a tolerance of 1 % takes 0.99 for 1, and 0 takes 0.1 + 0.2 for 0.3: two roundings of a float.
 _ROUNDING = 1e-15
@@ -136,10 +137,10 @@ class AnswerNumberMatchEvaluator(AnswerEvaluator):
         AnswerEvaluator.__init__(self, on_undefined=on_undefined)
         if isinstance(relative_tolerance, bool) or not isinstance(relative_tolerance, int | float):
             msg = f"relative_tolerance must be a number from 0 to below 1, but is {describe(relative_tolerance)}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         if not is_number(relative_tolerance) or not 0 <= relative_tolerance < 1:
             msg = f"relative_tolerance must be a number from 0 to below 1, but is {shown(relative_tolerance)}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         check_choice("decimal_separator", decimal_separator, get_args(DecimalSeparator))
         self.relative_tolerance = relative_tolerance
         self.decimal_separator: DecimalSeparator = decimal_separator

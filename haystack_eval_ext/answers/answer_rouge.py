@@ -14,6 +14,7 @@ from haystack_eval_ext._parameters import check_choice, check_flag
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import CharacterTable, segment
 from haystack_eval_ext.answers._base import Overlap, OverlapEvaluator, overlap_of
+from haystack_eval_ext.errors import MissingPackageError
 
 RougeType = Literal["rougeL", "rouge1", "rouge2", "rougeLsum"]
 RougeMeasure = Literal["f1", "precision", "recall"]
@@ -83,7 +84,7 @@ def _porter_stemmer() -> Any:
         from nltk.stem.porter import PorterStemmer
     except ImportError as error:
         msg = 'use_stemmer needs nltk, which is not installed: run `pip install "haystack-eval-ext[lexical]"`.'
-        raise ImportError(msg) from error
+        raise MissingPackageError(msg) from error
     return PorterStemmer()
 
 

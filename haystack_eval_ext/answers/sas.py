@@ -34,6 +34,7 @@ from haystack_eval_ext.answers._similarity import (
     pair_up,
     similarity_rows,
 )
+from haystack_eval_ext.errors import InvalidValueError, MissingPackageError
 
 _INSTALL = 'SASEvaluator needs sentence-transformers and torch. Run: pip install "haystack-eval-ext[sas]"'
 # How what a model emits becomes a score.
@@ -135,7 +136,7 @@ class SASEvaluator(LoadedOnce, Serialized):
             from sentence_transformers import CrossEncoder, SentenceTransformer
             from transformers import AutoConfig
         except ImportError as error:
-            raise ImportError(_INSTALL) from error
+            raise MissingPackageError(_INSTALL) from error
 
         token = self.token.resolve_value() if self.token else None
         device = ComponentDevice.resolve_device(self.device).to_torch_str()
@@ -158,10 +159,10 @@ class SASEvaluator(LoadedOnce, Serialized):
                 f"label must name the one of the model's labels whose probability is the score: {self.model} has "
                 f"{', '.join(map(repr, labels))}, and label is {self.label!r}."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if len(labels) <= 1 and self.label is not None:
             msg = f"label is for cross-encoders with several labels, which {self.model} is not, but is {self.label!r}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
 
     def _mapping_after(self, activation: Any) -> Mapping:
         """Decided by the model alone, so that no batch can change it."""
@@ -171,7 +172,7 @@ class SASEvaluator(LoadedOnce, Serialized):
                 f"{self.model} ends in the activation function {name}, of which no mapping to 0..1 is known: choose a "
                 "cross-encoder that ends in Sigmoid or Identity."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return "sigmoid" if name == "Identity" else "none"
 
     @component.output_types(score=float, individual_scores=list[float], statuses=list[str], errors=list[str | None])

@@ -14,6 +14,7 @@ from haystack_eval_ext._scores import Status
 from haystack_eval_ext._text import blank
 from haystack_eval_ext.diagnosis._refusals import declines_by_words
 from haystack_eval_ext.diagnosis._rules import EMPTY, WORDS
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +45,7 @@ def score_columns(scores: Mapping[str, Any], statuses: Mapping[str, Any]) -> dic
         if values is None and columns:  # only the first is mandatory
             if told is not None:
                 msg = f"{name}_statuses came without {name}_scores: connect both, or neither."
-                raise ValueError(msg)
+                raise InvalidValueError(msg)
             continue
         numbers = [_score(value, f"{name}_scores[{row}]") for row, value in enumerate(_list(f"{name}_scores", values))]
         lengths[f"{name}_scores"] = len(numbers)
@@ -105,14 +106,14 @@ def _score(value: Any, place: str) -> float:
             f"{place} must be a number (NaN where there is no score), but is {describe(value)}. Connect the "
             "individual_scores of a metric."
         )
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     number = float(value)
     if not math.isnan(number) and abs(number) > _LIMIT:
         msg = (
             f"{place} must be at most 1, which is the best score, and at least -1, but is {number!r}. Bring a metric "
             "with another range to 0..1 first."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return number
 
 
@@ -121,11 +122,11 @@ def _told(socket: str, value: Any) -> list[str]:
     for row, status in enumerate(statuses):
         if not isinstance(status, str):
             msg = f"{socket}[{row}] must be a status, but is {describe(status)}. Connect the statuses of a metric."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         if status not in _STATUSES:
             # What it says is not shown: a wrong connection may have brought a user's text.
             msg = f"{socket}[{row}] must be one of {', '.join(map(repr, _STATUSES))}, but is another text."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     return statuses
 
 
@@ -139,11 +140,11 @@ def _check_lengths(lengths: Mapping[str, int]) -> None:
     if not any(lengths.values()):
         verb = "hold" if len(lengths) > 1 else "holds"
         msg = f"{' and '.join(lengths)} {verb} no rows: at least one question is needed."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{socket} has {length}" for socket, length in lengths.items())
         msg = (
             f"All inputs must have the same number of rows, but {found}. Give every score of the same questions, in "
             "the same order; NaN where there is none."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)

@@ -23,6 +23,7 @@ from haystack_eval_ext._serialization import parameters_to_dict
 from haystack_eval_ext.diagnosis._inputs import Entry, declining_rows, flag_rows, score_columns
 from haystack_eval_ext.diagnosis._rules import LABELS, PASSED, STAGES, Diagnosis, diagnose
 from haystack_eval_ext.diagnosis._spread import undecided
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 
 logger = logging.getLogger(__name__)
 
@@ -258,10 +259,10 @@ class RAGFailureClassifier(PlainParameters):
 def _threshold(name: str, value: float) -> float:
     if type(value) not in (int, float):
         msg = f"{name} must be a number above 0 and at most 1, but is {describe(value)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     if not 0 < value <= 1:
         msg = f"{name} must be above 0 and at most 1, but is {value!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return value
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.judged._failures import NotRunError
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def check_prices(prices: object) -> None:
             "prices must give the price of a million tokens by model, such as "
             "{'gpt-x': {'input': 0.4, 'output': 1.6}}, not below 0; '*' stands for any other model."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 class Budget:
@@ -255,7 +256,7 @@ class Budget:
         if self._max_cost is not None and cost_of(model, 0, 0, self._prices) is None:
             name = "a generator that names no model" if model is None else f"the model {model!r}"
             msg = f"max_cost needs a price for {name}, but prices has none. Add it, or '*' for any other model."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if self._outer is not None:
             self._outer.check(model)
 

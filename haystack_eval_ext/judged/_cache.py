@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from haystack import logging
 
 from haystack_eval_ext._platform import BINARY
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.judged._cache_file import CacheFile, DamagedFileError
 from haystack_eval_ext.judged._claims import is_gone, new_owner
 from haystack_eval_ext.judged._failures import JudgeError
@@ -115,7 +116,7 @@ class ReplyCache:
         self.fault: str | None = None
         if read_only and not self._path.is_file():
             msg = f"offline answers from the cache alone, but there is no file {self._path}. Run once without offline."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         try:
             if not read_only:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,7 +132,7 @@ class ReplyCache:
                 f"cache_path: {self._path} cannot be opened as a cache of replies ({error}). Name another file, or "
                 "None for no cache."
             )
-            raise ValueError(msg) from error
+            raise InvalidValueError(msg) from error
 
     def get(self, key: str) -> CachedReply | None:
         """

@@ -17,6 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from haystack_eval_ext.errors import HaystackEvalError
+
 # Seconds that one process waits while another one writes.
 _BUSY = 10.0
 # Seconds until the next attempt where SQLite itself does not wait.
@@ -29,7 +31,7 @@ _TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, text TEXT NO
 _CLAIMS = "CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT NOT NULL, until REAL NOT NULL)"
 
 
-class DamagedFileError(Exception):
+class DamagedFileError(HaystackEvalError):
     """The file is a cache of replies, but cannot be read."""
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from haystack_eval_ext._calls import attribute, causes, name_of
 from haystack_eval_ext._said import Said, hidden_cause, in_words, odd_answer, said_by
+from haystack_eval_ext.errors import HaystackEvalError
 from haystack_eval_ext.judged._causes import cause_of, may_be_the_format
 
 _TOO_MANY_REQUESTS = 429
@@ -26,7 +27,7 @@ _CALLER = "haystack_eval_ext.judged._generator"
 _ODD_ANSWERS = (TypeError, AttributeError)
 
 
-class JudgeError(Exception):
+class JudgeError(HaystackEvalError):
     """A row that could not be judged. The message says why, and never quotes a text of the row or of the reply."""
 
     def __init__(self, reason: str, reply: str | None = None) -> None:

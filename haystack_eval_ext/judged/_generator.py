@@ -18,6 +18,7 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext._calls import contained, in_thread, release
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 from haystack_eval_ext.judged._account import tokens_of
 from haystack_eval_ext.judged._cache import deciding
 from haystack_eval_ext.judged._causes import CAUSES
@@ -89,7 +90,7 @@ def check_generator(generator: Any) -> None:
             "chat_generator must be a ChatGenerator of Haystack, whose run takes 'messages', but is "
             f"{describe(generator)}."
         )
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     inner = getattr(generator, "chat_generators", None)
     for one in (generator, *(inner if isinstance(inner, list | tuple) else ())):
         kwargs = getattr(one, "generation_kwargs", None)
@@ -99,7 +100,7 @@ def check_generator(generator: Any) -> None:
                 f"chat_generator asks for n={number} replies in each call, of which one would be read and all be paid: "
                 f"leave n out of its generation_kwargs. For a majority of verdicts set policy.votes to {number}."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
 
 
 def default_generator() -> Any:

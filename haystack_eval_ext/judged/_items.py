@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._text import blank
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._forms import YES_NO, Choice, model_form, read_choice
@@ -94,7 +95,7 @@ def example_texts(part: Mapping[str, Any], name: str) -> list[str]:
     texts = part[name]
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         msg = f"{name!r} must be a list of texts."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return texts
 
 
@@ -123,10 +124,10 @@ def judged_example(outputs: Mapping[str, Any], scores: str, items: Mapping[str, 
     given = outputs[scores]
     if not isinstance(given, list):
         msg = f"{scores} must be a list of verdicts, 1 or 0, but is {describe(given)}."
-        raise ValueError(msg)  # noqa: TRY004 - as for all that is wrong with an example
+        raise InvalidValueError(msg)
     if len(given) != len(items):
         msg = f"{scores} must have one verdict for each of its {len(items)} entries, but has {len(given)}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return {name: _verdict(verdict, scores) for name, verdict in zip(items, given, strict=True)}
 
 
@@ -135,7 +136,7 @@ def _verdict(given: Any, name: str) -> Choice:
         return read_choice(given, YES_NO)
     except ReplyError:
         msg = f"{name} must be 1 or 0 (or yes or no, true or false), but {describe(given)} is neither."
-        raise ValueError(msg) from None
+        raise InvalidValueError(msg) from None
 
 
 def read_examples(
@@ -153,7 +154,7 @@ def read_examples(
         return None
     if not isinstance(examples, list):
         msg = f"examples must be a list of dictionaries with 'inputs' and 'outputs', but is {describe(examples)}."
-        raise ValueError(msg)  # noqa: TRY004 - as the stock evaluators do
+        raise InvalidValueError(msg)
     pairs = []
     for number, example in enumerate(examples):
         if not _is_example(example):
@@ -161,21 +162,21 @@ def read_examples(
                 f"examples[{number}] must be a dictionary with the keys 'inputs' and 'outputs' and no other, each a "
                 f"dictionary with text keys, but is {describe(example)} of another form."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         try:
             pairs.append(convert(example["inputs"], example["outputs"]))
         except KeyError as error:
             msg = f"examples[{number}] lacks {error} in its inputs or outputs."
-            raise ValueError(msg) from None
+            raise InvalidValueError(msg) from None
         except ValueError as error:
             msg = f"examples[{number}]: {error}"
-            raise ValueError(msg) from None
+            raise InvalidValueError(msg) from None
         except (TypeError, AttributeError):
             msg = (
                 f"examples[{number}] has a value of another type than the docstring of the component names under "
                 "`examples`."
             )
-            raise ValueError(msg) from None
+            raise InvalidValueError(msg) from None
     return pairs
 
 

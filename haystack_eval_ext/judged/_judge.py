@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from haystack import logging
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.judged._account import Budget, Usage
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._cache import CachedReply, ReplyCache, not_cached
@@ -230,7 +231,7 @@ class Judge:
         )
         if self.policy.offline:
             msg = f"offline answers from the cache alone, but {why}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         logger.warning("cache_path is not used: {why}.", why=why)
         return None
 

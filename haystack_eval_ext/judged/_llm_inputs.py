@@ -17,6 +17,7 @@ from haystack_eval_ext._batches import as_list, rows_of
 from haystack_eval_ext._parameters import is_number, plain
 from haystack_eval_ext._rows import JSON_DOCUMENT_FIELDS, describe, document_from_json
 from haystack_eval_ext._thoughts import without_their_thoughts
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 from haystack_eval_ext.judged._sockets import Socket
 
 _TEXTS = (str, ChatMessage, GeneratedAnswer)
@@ -36,19 +37,19 @@ def read_inputs(inputs: Any) -> list[tuple[str, Any]]:
     if not isinstance(inputs, list) or not inputs:
         what = "an empty list" if inputs == [] else describe(inputs)
         msg = f"inputs must be a list with a pair of name and type for each input, but is {what}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     found: list[tuple[str, Any]] = []
     for number, entry in enumerate(inputs):
         place = f"inputs[{number}]"
         if not isinstance(entry, tuple | list) or len(entry) != _PAIR:
             msg = f"{place} must be a pair of name and type, such as ('questions', list[str]), but is {describe(entry)}"
             msg += f" of {len(entry)}." if isinstance(entry, tuple | list) else "."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         name, kind = entry
         check_name(place, name, [other for other, _ in found])
         if name == "self":
             msg = f"{place} cannot be named 'self', which is no possible socket."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         found.append((name, _list_type(f"{place} ({name!r})", kind)))
     return found
 
@@ -63,7 +64,7 @@ def check_outputs(outputs: Any) -> None:
     if not isinstance(outputs, list) or not outputs:
         what = "an empty list" if outputs == [] else describe(outputs)
         msg = f"outputs must be a list with the name of each output, but is {what}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     for number, name in enumerate(outputs):
         check_name(f"outputs[{number}]", name, outputs[:number])
 
@@ -80,10 +81,10 @@ def check_name(place: str, name: Any, before: list[str]) -> None:
     if not isinstance(name, str) or not name.strip():
         what = "is empty" if isinstance(name, str) else f"is {describe(name)}"
         msg = f"The name in {place} must be a text, but {what}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if name in before:
         msg = f"The name {name!r} in {place} stands there twice."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 def socket_of(kind: Any) -> Socket:
@@ -121,7 +122,7 @@ def as_json(value: Any, place: str, kinds: frozenset[Any] = frozenset(), *, insi
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
             msg = f"{place} has a key that is no text, which JSON does not know."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return {key: as_json(part, f"{place}[...]", kinds, inside=True) for key, part in value.items()}
     if isinstance(value, Document):
         return value.content
@@ -131,12 +132,12 @@ def as_json(value: Any, place: str, kinds: frozenset[Any] = frozenset(), *, insi
         return _message(value, place, inside=inside)
     if isinstance(value, float | int):
         msg = f"{place} must be a finite number, which JSON can hold, but is not."
-        raise ValueError(msg)  # noqa: TRY004 - its type is right
+        raise InvalidValueError(msg)
     msg = (
         f"{place} must be a text, a number, True, False, None, a list or dictionary of these, a Document, a "
         f"ChatMessage or a GeneratedAnswer, but is {describe(value)}."
     )
-    raise TypeError(msg)
+    raise InvalidTypeError(msg)
 
 
 def _list_type(place: str, kind: Any) -> Any:
@@ -146,14 +147,14 @@ def _list_type(place: str, kind: Any) -> Any:
             kind = deserialize_type(name)
         except Exception as error:
             msg = f"The type of {place} must be that of a list, such as 'list[str]', but {name!r} is no type."
-            raise ValueError(msg) from error
+            raise InvalidValueError(msg) from error
     if all(get_origin(member) is list for member in _members(kind)):
         return kind
     msg = (
         f"The type of {place} must be that of a list, one entry for each row, such as list[str] or list[list[str]], "
         f"but is {getattr(kind, '__name__', None) or describe(kind)}."
     )
-    raise ValueError(msg)
+    raise InvalidValueError(msg)
 
 
 def _members(kind: Any) -> tuple[Any, ...]:
@@ -183,7 +184,7 @@ def _read_rows(kind: Any, lists: bool, name: str, value: Any) -> list[Any]:
     for row, given in enumerate(value):
         if lists and not isinstance(as_list(given), list):
             msg = f"{name}[{row}] must be a list, as the type of this input says, but is {describe(given)}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
     found = [as_json(given, f"{name}[{row}]", kinds) for row, given in enumerate(value)]
     return without_their_thoughts(name, found) if name in _ANSWERS and set(map(type, found)) == {str} else found
 
@@ -197,7 +198,7 @@ def _object_of(value: dict[Any, Any], place: str, kinds: frozenset[Any]) -> Any:
         except Exception as error:
             # Not chained: the cause may quote the message.
             msg = f"{place} is a dict that is not the JSON form of a {kind.__name__} ({type(error).__name__})."  # type: ignore[union-attr]
-            raise ValueError(msg) from None
+            raise InvalidValueError(msg) from None
     if Document in kinds and any(field in value for field in JSON_DOCUMENT_FIELDS):
         return document_from_json(value, place)
     return value
@@ -207,7 +208,7 @@ def _message(message: ChatMessage, place: str, *, inside: bool) -> Any:
     if not inside:
         if message.text is None:
             msg = f"{place} is a ChatMessage without text, such as a tool call. Connect last_message."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return message.text
     shown: dict[str, Any] = {"role": message.role.value, "text": message.text}
     if message.tool_calls:

@@ -10,6 +10,7 @@ from typing import Any
 
 from haystack_eval_ext._parameters import is_number
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 from haystack_eval_ext.judged._forms import AROUND
 from haystack_eval_ext.judged._llm_outputs import TYPES, Choices, Implied, Output, Range, Typed
 
@@ -54,18 +55,18 @@ def read_outputs(outputs: list[str], values: Any, score_output: str | None, scor
     values = {} if values is None else values
     if not isinstance(values, dict):
         msg = f"output_values must be a dictionary by output name or None, but is {describe(values)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     for name in values:
         if name not in outputs:
             msg = f"output_values[{name!r}] is none of the outputs {', '.join(map(repr, outputs))}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     if score_output is not None and score_output not in outputs:
         msg = f"score_output must be one of the outputs {', '.join(map(repr, outputs))} or None, but is "
         msg += f"{score_output!r}." if isinstance(score_output, str) else f"{describe(score_output)}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if score_values is not None and score_output is None:
         msg = "score_values gives the values of score_output their numbers, but score_output is None."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if score_output is not None and score_output not in values:
         values = {**values, score_output: {"minimum": 0, "maximum": 1}}
     found = {
@@ -80,7 +81,7 @@ def read_outputs(outputs: list[str], values: Any, score_output: str | None, scor
             f"output_values[{score_output!r}] has no numbers, so that it can be no score: name in score_values the "
             "number of each value, such as {'pass': 1, 'fail': 0}, or give the bounds of a number."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return found
 
 
@@ -92,7 +93,7 @@ def _read_output(name: str, given: Any, scores: Any) -> Output:
         return Choices(_checked_choices(place, given), None if scores is None else _checked_scores(given, scores))
     if scores is not None:
         msg = f"score_values needs a list of the possible values in {place}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if isinstance(given, str) and given in TYPES:
         return Typed(given)
     if isinstance(given, dict) and set(given) == {"minimum", "maximum"}:
@@ -102,28 +103,28 @@ def _read_output(name: str, given: Any, scores: Any) -> Output:
         msg = (
             f"{place}: 'minimum' must be a number below the number 'maximum', but they are {minimum!r} and {maximum!r}."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     msg = (
         f"{place} must be a list of the possible values, the bounds {{'minimum': 0, 'maximum': 10}}, or one of "
         f"{', '.join(map(repr, (*TYPES, 'boolean')))}, but is "
         + (f"{given!r}." if isinstance(given, str) else f"{describe(given)} of another form.")
     )
-    raise ValueError(msg)
+    raise InvalidValueError(msg)
 
 
 def _checked_choices(place: str, choices: list[Any]) -> list[Any]:
     if not choices:
         msg = f"{place} is an empty list: name the possible values."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     flags = [choice for choice in choices if isinstance(choice, bool)]
     for number, choice in enumerate(choices):
         if not (isinstance(choice, bool) or is_number(choice) or (isinstance(choice, str) and choice.strip(AROUND))):
             msg = f"{place}[{number}] must be a word or a finite number, but is {describe(choice)}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     plain = [str(choice).strip(AROUND).casefold() for choice in choices]
     if len(set(plain)) < len(plain) or (flags and len(flags) != len(choices)):
         msg = f"{place} must hold values that differ by more than case and punctuation; True stands beside False alone."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return list(choices)
 
 
@@ -140,7 +141,7 @@ def key_of(choice: Any) -> str:
 def _checked_scores(choices: list[Any], scores: Any) -> dict[Any, float | None]:
     if not isinstance(scores, dict):
         msg = f"score_values must be a dictionary from value to number or None, but is {describe(scores)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     by_key = {spelling: choice for choice in choices for spelling in (str(choice), key_of(choice))}
     found: dict[Any, float | None] = {}
     for given, score in scores.items():
@@ -148,13 +149,13 @@ def _checked_scores(choices: list[Any], scores: Any) -> dict[Any, float | None]:
         if key not in by_key or by_key[key] in found:
             why = "has two numbers for" if key in by_key else "has a number for"
             msg = f"score_values {why} {given!r}; the possible values are {', '.join(map(repr, choices))}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if score is not None and not (is_number(score) and 0 <= score <= 1):
             msg = f"score_values[{given!r}] must be a number from 0 to 1, or None for no score, but is {score!r}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         found[by_key[key]] = score
     for choice in choices:
         if choice not in found:
             msg = f"score_values lacks {choice!r}; the possible values are {', '.join(map(repr, choices))}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     return {choice: found[choice] for choice in choices}

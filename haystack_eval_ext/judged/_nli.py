@@ -15,6 +15,7 @@ from haystack.utils.auth import Secret
 
 from haystack_eval_ext._models import classifier_labels, longest_first, sigmoid, softmax
 from haystack_eval_ext._sentences import sentences
+from haystack_eval_ext.errors import InvalidValueError, MissingPackageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,12 +45,12 @@ def entailment_number(labels: list[str], label: str | None, *, model: str) -> in
             f"model must be a sequence-classification model for natural language inference, which {model} is not: its "
             "configuration names no architecture that ends in ForSequenceClassification."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     has = f"{model} has {', '.join(map(repr, labels))}"
     if label is not None:
         if label not in labels:
             msg = f"label must name one of the model's labels: {has}, and label is {label!r}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return labels.index(label)
     # "not_entailment", "non-entailment"
     found = [
@@ -59,7 +60,7 @@ def entailment_number(labels: list[str], label: str | None, *, model: str) -> in
     ]
     if len(found) != 1:
         msg = f"label must name the label that stands for entailment, since the names do not tell: {has}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return found[0]
 
 
@@ -133,7 +134,7 @@ class EntailmentModel:
             import torch
             from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
         except ImportError as error:
-            raise ImportError(_INSTALL) from error
+            raise MissingPackageError(_INSTALL) from error
 
         options: dict[str, Any] = {
             "token": token.resolve_value() if token else None,
@@ -147,7 +148,7 @@ class EntailmentModel:
         self._tokenizer: Any = AutoTokenizer.from_pretrained(name, **options)
         if self._tokenizer.pad_token is None:
             msg = f"model must have a tokenizer with a padding token, since it reads in batches, but {name} has none."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         model: Any = AutoModelForSequenceClassification.from_pretrained(name, **options)
         # In single precision also where the weights are stored in half: else a score moves with the batch.
         self._model = model.to(device=self._device, dtype=torch.float32).eval()

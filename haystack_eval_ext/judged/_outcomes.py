@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from haystack_eval_ext._scores import (
-    FailedRowsError,
-    Gaps,
-    UndefinedScore,
-    aggregate,
-    in_a_run,
-    report_rows,
-    tell_rows,
-)
+from haystack_eval_ext._scores import Gaps, aggregate, in_a_run, report_rows, tell_rows
+from haystack_eval_ext.errors import FailedRowsError, UndefinedScore
 from haystack_eval_ext.judged._account import Usage, sum_of
 
 if TYPE_CHECKING:

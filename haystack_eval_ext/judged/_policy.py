@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from haystack_eval_ext._parameters import check_choice, check_flag, check_integer, is_number, plain
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 from haystack_eval_ext.judged._account import check_prices
 
 StructuredOutput = Literal["auto", "json_schema", "json_object", "text"]
@@ -87,28 +88,28 @@ class JudgePolicy:
         check_flag("offline", self.offline)
         if self.min_wait > self.max_wait:
             msg = f"min_wait must be at most max_wait ({self.max_wait} seconds), but is {self.min_wait}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if self.cache_path is not None and not isinstance(self.cache_path, str):
             msg = f"cache_path must be the path of a file as text, or None, but is {describe(self.cache_path)}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         if self.cache_path is not None and not self.cache_path.strip():
             msg = "cache_path must be the path of a file, or None for no cache, but is blank."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if self.cache_path is not None and self.cache_path.strip() == ":memory:":
             msg = "cache_path must be the path of a file, but ':memory:' is none: name one, or None for no cache."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if self.offline and self.cache_path is None:
             msg = "offline answers from the cache alone, but cache_path is None: name the cache's file."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if self.prices is not None:
             check_prices(self.prices)
         if self.max_cost is not None:
             if not is_number(self.max_cost) or self.max_cost < 0:
                 msg = f"max_cost must be a number of at least 0 or None, but is {self.max_cost!r}."
-                raise ValueError(msg)
+                raise InvalidValueError(msg)
             if not self.prices:
                 msg = f"max_cost needs prices, the price of a million tokens by model, but prices is {self.prices}."
-                raise ValueError(msg)
+                raise InvalidValueError(msg)
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -131,7 +132,7 @@ class JudgePolicy:
         unknown = [name for name in data if name not in known]
         if unknown:
             msg = f"policy has no field {', '.join(map(repr, unknown))}; its fields are {', '.join(known)}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return cls(**data)
 
 
@@ -150,13 +151,13 @@ def read_policy(policy: JudgePolicy | dict[str, Any] | None) -> JudgePolicy:
     if isinstance(policy, dict):
         return JudgePolicy.from_dict(policy)
     msg = f"policy must be a JudgePolicy or a dictionary of its fields, but is {describe(policy)}."
-    raise TypeError(msg)
+    raise InvalidTypeError(msg)
 
 
 def _check_seconds(name: str, value: object, *, above_zero: bool) -> None:
     if not is_number(value):
         msg = f"{name} must be a number of seconds, but is {describe(value)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     if value < 0 or (above_zero and value == 0):
         msg = f"{name} must be {'above' if above_zero else 'at least'} 0 seconds, but is {value}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)

@@ -15,6 +15,7 @@ import yaml
 from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._text import sendable
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 
 _FOLDER = Path(__file__).resolve().parent / "prompts"
 
@@ -174,7 +175,7 @@ def check_instructions(instructions: Any) -> None:
     """
     if not isinstance(instructions, str):
         msg = f"instructions must be a text that is not blank, but is {describe(instructions)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     if not instructions.strip():
         msg = "instructions must be a text that is not blank."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)

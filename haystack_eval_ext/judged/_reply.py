@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from haystack_eval_ext._thoughts import THOUGHT_TAG, without_channels
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.judged._failures import ReplyError, ThoughtsOnlyError
 from haystack_eval_ext.judged._forms import VERDICT_NAMES
 
@@ -252,7 +253,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(_name: str) -> Any:
     msg = "NaN and Infinity are no JSON"
-    raise ValueError(msg)
+    raise InvalidValueError(msg)
 
 
 # strict=False: line breaks inside strings, which small models write, are read as such.

@@ -18,8 +18,8 @@ from haystack_eval_ext._calls import login_refused
 from haystack_eval_ext._embedding import embed_async, read_vector, takes_documents, warm_up_async
 from haystack_eval_ext._formulas import cosine
 from haystack_eval_ext._said import in_words, said_by
-from haystack_eval_ext._scores import UndefinedScore
 from haystack_eval_ext._text import blank, sendable
+from haystack_eval_ext.errors import InvalidValueError, UndefinedScore
 from haystack_eval_ext.judged._account import embedding_tokens_of, estimated_tokens
 from haystack_eval_ext.judged._cache import (
     CachedReply,
@@ -172,7 +172,7 @@ class _Embedder:
         hint = "Give its key as Secret.from_env_var(...), and functions that can be imported by name"
         if policy.offline:
             msg = f"offline answers from the cache alone, but {why}. {hint}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         logger.warning("cache_path keeps no vectors: {why}. {hint}.", why=why, hint=hint)
         return self
 

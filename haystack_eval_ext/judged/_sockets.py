@@ -9,6 +9,7 @@ from haystack import Document
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
 from haystack_eval_ext._rows import answers, contexts, equally_many, flags, questions, references, sources
+from haystack_eval_ext.errors import InvalidTypeError
 
 
 class Socket(NamedTuple):
@@ -60,7 +61,7 @@ def judged_rows(
     if unknown or missing:
         what = f"has no input {', '.join(unknown)}" if unknown else f"needs {', '.join(missing)}"
         msg = f"The component {what}; its inputs are {', '.join((*required, *optional))}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     given = [name for name in (*required, *optional) if inputs.get(name) is not None or name in required]
     rows = equally_many(
         {name: sockets[name].read(name, inputs[name]) for name in given},

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from haystack_eval_ext._batches import describe
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.judged._items import read_examples
 from haystack_eval_ext.judged._llm_inputs import check_outputs, read_inputs
 from haystack_eval_ext.judged._prompts import Prompt, to_json
@@ -55,7 +56,7 @@ class StockMethods:
         check_outputs(outputs)
         if read_examples(examples, lambda given, wanted: (given, wanted)) is None:
             msg = "examples must be a list of dictionaries with 'inputs' and 'outputs', [] for none, but is None."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
 
     @staticmethod
     def validate_input_parameters(expected: dict[str, Any], received: dict[str, Any]) -> None:
@@ -69,13 +70,13 @@ class StockMethods:
         missing = [name for name in expected if name not in received]
         if missing:
             msg = f"The inputs {', '.join(missing)} are missing; received were: {', '.join(received) or 'none'}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         for name, rows in received.items():
             if isinstance(rows, str | bytes) or not (isinstance(rows, Sequence) or hasattr(rows, "__array__")):
                 msg = f"{name} must be a list with one entry for each row, but is {describe(rows)}."
-                raise ValueError(msg)
+                raise InvalidValueError(msg)
         lengths = {name: len(rows) for name, rows in received.items()}
         if len(set(lengths.values())) > 1:
             shown = ", ".join(f"{name} has {count}" for name, count in lengths.items())
             msg = f"All inputs must have equally many rows, but {shown}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)

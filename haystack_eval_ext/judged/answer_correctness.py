@@ -11,8 +11,9 @@ from haystack_eval_ext._embedding import check_embedder
 from haystack_eval_ext._formulas import f_beta, share
 from haystack_eval_ext._parameters import is_number
 from haystack_eval_ext._rows import describe
-from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._sentences import sentences
+from haystack_eval_ext.errors import InvalidValueError, UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._items import judged_example, numbered, reference_texts
@@ -138,13 +139,13 @@ class AnswerCorrectnessEvaluator(JudgedEvaluator):
         self.weights = _read_weights(weights)
         if not is_number(beta) or beta <= 0 or not math.isfinite(float(beta) * float(beta)):
             msg = f"beta must be a number above 0, but is {beta if is_number(beta) else describe(beta)}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if self.weights[1] and embedder is None:
             msg = (
                 f"embedder is missing: weights[1], the weight of the similarity, is {self.weights[1]}. Give a document "
                 "embedder or a text embedder, or weights=[1.0, 0.0] for the facts alone."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if embedder is not None:
             check_embedder(embedder)
         self.beta = beta
@@ -246,16 +247,16 @@ def _read_weights(weights: Any) -> list[float]:
             "weights must be a list of two numbers, the weight of the facts and that of the similarity, but is "
             f"{describe(weights)}{f' of {len(weights)}' if isinstance(weights, list) else ''}."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     for place, weight in enumerate(weights):
         if not is_number(weight):
             came = repr(weight) if isinstance(weight, float) else describe(weight)
             msg = f"weights[{place}] must be a finite number, but is {came}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     if weights[0] <= 0 or weights[1] < 0 or not math.isfinite(weights[0] + weights[1]):
         msg = (
             f"weights[0] must be above 0 and weights[1] at least 0, but weights is {weights}. For the similarity alone "
             "use AnswerEmbeddingSimilarityEvaluator."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return list(weights)

@@ -10,8 +10,9 @@ from pydantic import BaseModel, BeforeValidator
 
 from haystack_eval_ext._embedding import check_embedder
 from haystack_eval_ext._parameters import check_integer
-from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import blank
+from haystack_eval_ext.errors import UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._forms import YES_NO, Form, model_form, object_schema, read_by_id, read_choice

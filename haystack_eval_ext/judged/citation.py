@@ -10,7 +10,8 @@ from haystack import component
 from haystack_eval_ext._formulas import f_beta, share
 from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._rows import Source
-from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._scores import OnUndefined
+from haystack_eval_ext.errors import UndefinedScore
 from haystack_eval_ext.judged._ask import Ask, Verdicts
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._citations import Statement, cited_statements

@@ -8,8 +8,9 @@ from haystack import component
 
 from haystack_eval_ext._formulas import average_precision
 from haystack_eval_ext._parameters import check_choice
-from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import blank
+from haystack_eval_ext.errors import UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._items import judged_example, numbered, reference_texts

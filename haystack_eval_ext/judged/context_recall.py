@@ -7,9 +7,10 @@ from typing import Any
 from haystack import component
 
 from haystack_eval_ext._formulas import share
-from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext._text import blank
+from haystack_eval_ext.errors import UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._items import judged_example, numbered, reference_texts

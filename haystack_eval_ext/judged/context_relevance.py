@@ -13,8 +13,9 @@ from haystack import component
 
 from haystack_eval_ext._formulas import share
 from haystack_eval_ext._parameters import check_choice
-from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import blank
+from haystack_eval_ext.errors import InvalidValueError, UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._forms import Form
@@ -130,7 +131,7 @@ class ContextRelevanceEvaluator(StockMethods, JudgedEvaluator):
             found = dict.fromkeys(contexts, statements)
         elif any(not any(statement in texts for texts in found.values()) for statement in statements):
             msg = "a text in 'relevant_statements' stands in none of its contexts as a sentence or three words."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return {"question": inputs["questions"], "contexts": contexts}, {_KEY: found}
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:

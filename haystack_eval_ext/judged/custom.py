@@ -20,9 +20,9 @@ import yaml
 
 from haystack_eval_ext._formulas import share
 from haystack_eval_ext._parameters import check_choice
-from haystack_eval_ext._scores import UndefinedScore
 from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext._text import blank
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError, UndefinedScore
 from haystack_eval_ext.judged._ask import Ask, Verdicts
 from haystack_eval_ext.judged._base import Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._forms import Form, model_form
@@ -81,7 +81,7 @@ class Task:
         for part in ("name", "reply"):
             if not isinstance(getattr(self, part), str) or blank(getattr(self, part)):
                 msg = f"{part} of a Task must be a text that is not blank."
-                raise ValueError(msg)
+                raise InvalidValueError(msg)
 
     def prompt(self, language: str) -> Prompt:
         """
@@ -124,7 +124,7 @@ def read_task(path: str | Path) -> Task:
             f"{file}: not a task. Expected YAML with the texts 'instructions' and 'reply' and, if there are any, "
             "'examples', a list of 'data' and 'reply'."
         )
-        raise ValueError(msg) from error
+        raise InvalidValueError(msg) from error
 
 
 class CustomJudgedEvaluator(JudgedEvaluator):
@@ -192,5 +192,5 @@ class CustomJudgedEvaluator(JudgedEvaluator):
             task = task[self.language]
         if not isinstance(task, Task):
             msg = f"{type(self).__name__} must name its task: a Task, or one for each language."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         return task.prompt(self.language)

@@ -10,9 +10,10 @@ from haystack import component
 
 from haystack_eval_ext._formulas import share
 from haystack_eval_ext._parameters import check_choice
-from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext._text import blank, normalize, sendable, words
+from haystack_eval_ext.errors import UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError

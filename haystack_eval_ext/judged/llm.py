@@ -15,6 +15,7 @@ from haystack.utils import serialize_type
 
 from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
@@ -190,7 +191,7 @@ class LLMEvaluator(StockMethods, JudgedEvaluator):
         pairs = read_examples(self.examples, lambda inputs, outputs: (inputs, outputs))
         if pairs is None:
             msg = "examples must be a list of dictionaries with 'inputs' and 'outputs', [] for none, but is None."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         for number, (inputs, outputs) in enumerate(pairs):
             place = f"examples[{number}]"
             _check_keys(f"{place}['inputs']", inputs, self._inputs)
@@ -200,7 +201,7 @@ class LLMEvaluator(StockMethods, JudgedEvaluator):
                     self._outputs[name].read(value)
                 except ReplyError as fault:
                     msg = f"{place}['outputs'][{name!r}] does not fit output_values: {fault.reason}."
-                    raise ValueError(msg) from None
+                    raise InvalidValueError(msg) from None
         reply = ", ".join(f"{json.dumps(name, ensure_ascii=False)}: {one.shown}" for name, one in self._outputs.items())
         instructions = str(self.instructions)
         return own_prompt("llm", self.language, instructions=instructions, reply=f"{{{reply}}}", examples=pairs)
@@ -240,14 +241,14 @@ def _check_keys(place: str, given: dict[str, Any], wanted: Any) -> None:
     for name in wanted:
         if name not in given:
             msg = f"{place} lacks {name!r}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     for name, value in given.items():
         if name not in wanted:
             msg = f"{place} has {name!r}, but there are only {', '.join(map(repr, wanted))}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if as_json(value, f"{place}[{name!r}]") != value:
             msg = f"{place}[{name!r}] must be a JSON value: texts, numbers, lists and dictionaries."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
 
 
 def _form(outputs: dict[str, Output]) -> Form[dict[str, Any]]:

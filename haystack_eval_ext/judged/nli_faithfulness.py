@@ -22,6 +22,7 @@ from haystack_eval_ext._scores import Gaps, OnUndefined, check_on_undefined, fin
 from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext._serialization import Serialized
 from haystack_eval_ext._text import blank, sendable
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 from haystack_eval_ext.judged._nli import EntailmentModel, Pair
 from haystack_eval_ext.judged._sockets import judged_rows
 
@@ -252,10 +253,10 @@ class NLIFaithfulnessEvaluator(LoadedOnce, Serialized):
 def _check_threshold(threshold: object) -> None:
     if not isinstance(threshold, int | float) or isinstance(threshold, bool):
         msg = f"threshold must be a number above 0 and at most 1, but is {describe(threshold)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     if not is_number(threshold) or not 0 < threshold <= 1:
         msg = f"threshold must be a number above 0 and at most 1, but is {threshold!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 def _pair_up(

@@ -12,6 +12,7 @@ from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import blank
+from haystack_eval_ext.errors import InvalidTypeError
 from haystack_eval_ext.judged._ask import Ask, Verdicts
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._items import shown
@@ -100,7 +101,7 @@ class PairwiseEvaluator(JudgedEvaluator):
         """
         if evidence is not None and not isinstance(evidence, list):
             msg = f"evidence must be a list of {' and '.join(_EVIDENCE)}, or None, but is {describe(evidence)}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         for name in evidence or []:
             check_choice("evidence", name, _EVIDENCE)
         self.evidence = evidence

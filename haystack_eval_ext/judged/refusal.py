@@ -9,8 +9,9 @@ from haystack import component
 
 from haystack_eval_ext._formulas import share
 from haystack_eval_ext._parameters import check_choice
-from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import blank
+from haystack_eval_ext.errors import UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._items import example_verdict

@@ -10,8 +10,9 @@ from haystack import component
 
 from haystack_eval_ext._parameters import check_choice, check_flag
 from haystack_eval_ext._rows import describe
-from haystack_eval_ext._scores import OnUndefined, UndefinedScore
+from haystack_eval_ext._scores import OnUndefined
 from haystack_eval_ext._text import blank
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError, UndefinedScore
 from haystack_eval_ext.judged._ask import Ask
 from haystack_eval_ext.judged._base import Examples, Judged, JudgedEvaluator, Row
 from haystack_eval_ext.judged._failures import ReplyError
@@ -165,7 +166,7 @@ class RubricEvaluator(JudgedEvaluator):
                 f"level must be an integer from {self._lowest_level} to {self._highest_level}, but is "
                 f"{level if type(level) is int else describe(level)}."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         reply = {"reason": outputs["reason"], "level": level} if self.reasons else {"level": level}
         return shown(inputs, self._inputs), reply
 
@@ -209,10 +210,10 @@ def _has_text(value: str | dict[str, str]) -> bool:
 def _check_criteria(criteria: Any, rubric: Any) -> None:
     if criteria is None and rubric is None:
         msg = "criteria or rubric must be given, since there is nothing to grade by, but both are None."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if criteria is not None and (not isinstance(criteria, str) or not criteria.strip()):
         msg = f"criteria must be a text, but is {'blank' if isinstance(criteria, str) else describe(criteria)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
 
 
 def _levels(rubric: Any) -> dict[int, str]:
@@ -221,20 +222,20 @@ def _levels(rubric: Any) -> dict[int, str]:
             "rubric must be a dictionary from each level, an integer, to its description, but is "
             f"{'empty' if isinstance(rubric, dict) else describe(rubric)}."
         )
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     levels: dict[int, str] = {}
     for key, description in rubric.items():
         if type(key) is not int and not (isinstance(key, str) and _INTEGER.fullmatch(key)):
             msg = f"The levels of the rubric must be integers, but one is {describe(key)}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         level = int(key)
         if level in levels:
             msg = f"rubric must describe each level once, but has {level} both as an integer and as a text."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if not isinstance(description, str) or not description.strip():
             came = "blank" if isinstance(description, str) else describe(description)
             msg = f"rubric[{level}] must be the level's description, but is {came}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         levels[level] = description
     return levels
 
@@ -244,20 +245,20 @@ def _scale(scale: Any, rubric: dict[int, str] | None) -> tuple[int, int]:
     if scale is not None:
         if not isinstance(scale, list) or [type(level) for level in scale] != [int, int]:
             msg = f"scale must be a list of two integers, the lowest and the highest level, but is {_shape(scale)}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         lowest, highest = scale
     if not 1 <= highest - lowest <= _LARGEST_STEP_COUNT:
         msg = (
             f"The scale must have its lowest level first and from 2 to {_LARGEST_STEP_COUNT + 1} levels, but is from "
             f"{lowest} to {highest}."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     missing = [level for level in range(lowest, highest + 1) if rubric and level not in rubric]
     beyond = [level for level in rubric or () if not lowest <= level <= highest]
     if missing or beyond:
         fault = f"lacks {_listed(missing)}" if missing else f"also has {_listed(beyond)}"
         msg = f"rubric must describe each level from {lowest} to {highest} and no other, but {fault}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return lowest, highest
 
 
@@ -266,12 +267,12 @@ def _chosen_inputs(inputs: Any) -> tuple[str, ...]:
         return _DEFAULT_INPUTS
     if not isinstance(inputs, list) or not inputs:
         msg = f"inputs must be a list of names, of {', '.join(_INPUTS)}, but is {_shape(inputs)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     for name in inputs:
         check_choice("Each of inputs", name, _INPUTS)
     if len(set(inputs)) < len(inputs):
         msg = "inputs must name each input once, but one is named twice."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return tuple(inputs)
 
 

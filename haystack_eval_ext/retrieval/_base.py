@@ -13,6 +13,7 @@ from haystack_eval_ext._parameters import PlainParameters, is_number
 from haystack_eval_ext._rows import document_rows, with_checked_documents
 from haystack_eval_ext._scores import Gaps, OnUndefined, RowScores, aggregate, check_on_undefined, in_a_run, report_rows
 from haystack_eval_ext._serialization import parameters_to_dict
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.retrieval._judging import (
     OVERLAPS,
     Duplicates,
@@ -102,7 +103,7 @@ class RetrievalEvaluation:
         threshold = self.relevance_threshold
         if threshold is not None and not is_number(threshold):
             msg = f"relevance_threshold must be a finite number, or None for every grade above 0, but is {threshold!r}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if self.judging.matching == "span":
             self._refuse("matching='span'", [name for name, definition in MEASURES.items() if definition.partial])
         if self.judging.duplicates == "each":
@@ -110,13 +111,13 @@ class RetrievalEvaluation:
         for measure in self.measures:
             if self.judging.matching != "exact" and dict(measure.parameters).get("judged_only"):
                 msg = f"{measure}: judged_only needs matching='exact', but matching is {self.judging.matching!r}."
-                raise ValueError(msg)
+                raise InvalidValueError(msg)
 
     def _refuse(self, rule: str, defined: list[str]) -> None:
         for measure in self.measures:
             if measure.name not in defined:
                 msg = f"{measure.name} is not defined for {rule}; the measures that are: {', '.join(defined)}."
-                raise ValueError(msg)
+                raise InvalidValueError(msg)
 
     def run(
         self,
@@ -269,7 +270,7 @@ def evaluate_keys(
     rules = RetrievalEvaluation("haystack-eval", parse_measures(measures), Judging(), relevance_threshold, on_undefined)
     if any(measure.in_words for measure in rules.measures):
         msg = "A cut-off in words needs the text of the documents: use a cut-off in documents, such as R@10."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     truths = [list(grades.items()) for grades in labels]
     reader = LabelReader(Keys(itemgetter(0)), itemgetter(1), "grade", surely_grades=True)
     matches = match_keys(truths, rankings, reader, Keys(str))
@@ -327,7 +328,7 @@ class RetrievalEvaluator(PlainParameters):
         """
         if top_k is not None and (not isinstance(top_k, int) or isinstance(top_k, bool) or top_k < 1):
             msg = f"top_k must be a whole number of at least 1, or None for all documents, but is {top_k!r}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         self.document_comparison_field = document_comparison_field
         self.top_k = top_k
         self.relevance_threshold = relevance_threshold

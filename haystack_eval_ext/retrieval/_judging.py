@@ -12,6 +12,7 @@ import numpy as np
 from haystack_eval_ext._parameters import check_choice, is_number
 from haystack_eval_ext._scores import note
 from haystack_eval_ext._text import count_words
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.retrieval import _passages, _spans
 from haystack_eval_ext.retrieval._keys import Keys, grade_getter, has_key, make_keys, read_fields
 from haystack_eval_ext.retrieval._labels import LabelReader
@@ -75,23 +76,23 @@ class Judging:
         check_choice("duplicates", self.duplicates, get_args(Duplicates))
         if not is_number(self.overlap_threshold) or not 0 < self.overlap_threshold <= 1:
             msg = f"overlap_threshold must be above 0 and at most 1, but is {self.overlap_threshold!r}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if self.matching in OVERLAPS and self.document_comparison_field != "content":
             msg = (
                 f"matching={self.matching!r} compares texts: document_comparison_field must be 'content', "
                 f"but is {self.document_comparison_field!r}."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if self.matching == "span" and self.document_comparison_field == "content":
             msg = (
                 "matching='span' needs the key of the document that a chunk was cut from: set "
                 "document_comparison_field to 'meta.source_id' for chunks of Haystack's splitters, to another field, "
                 "or to a list of fields."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if self.matching == "span" and self.duplicates == "each":
             msg = "matching='span' counts a covered character once: duplicates must be 'keep' or 'drop', not 'each'."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
 
     def judge(
         self,
@@ -170,10 +171,10 @@ class Judging:
         )
         if not len(matches.labels.grade):
             msg = f"None of the {without_key} documents in ground_truth_documents {fault}. {hint}"
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if not any(has_key(key(document)) for row in retrieved for document in row):
             msg = f"None of the {sum(map(len, retrieved))} documents in retrieved_documents {fault}. {hint}"
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         for socket, missing, rows in (
             ("ground_truth_documents", without_key, truths),
             ("retrieved_documents", matches.without_key, retrieved),

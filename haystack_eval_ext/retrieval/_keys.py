@@ -10,6 +10,8 @@ from typing import Any
 
 from haystack import Document
 
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
+
 Key = Hashable
 
 
@@ -139,7 +141,7 @@ def make_keys(document_comparison_field: str | list[str]) -> Keys:
             "document_comparison_field must be a string, or a list with at least one, "
             f"but is {document_comparison_field!r}."
         )
-        raise ValueError(msg) if isinstance(document_comparison_field, list) else TypeError(msg)
+        raise InvalidValueError(msg) if isinstance(document_comparison_field, list) else InvalidTypeError(msg)
     parts = [_single(field) for field in document_comparison_field]
 
     def composite(document: Document) -> Key:
@@ -198,7 +200,7 @@ def grade_getter(grade_field: str | None) -> Callable[[Document], Any]:
         return attrgetter("score")
     if not isinstance(grade_field, str) or not grade_field.startswith("meta.") or grade_field == "meta.":
         msg = f"grade_field must be 'score', 'meta.<key>' or None (all labels count alike), but is {grade_field!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     path = grade_field.removeprefix("meta.")
     return lambda document: _look_up(document.meta, path)
 
@@ -210,7 +212,7 @@ def _single(field: str) -> Callable[[Document], Key]:
         msg = (
             f"document_comparison_field must be 'content', 'id' or 'meta.<key>' (or a list of these), but is {field!r}."
         )
-        raise ValueError(msg) if isinstance(field, str) else TypeError(msg)
+        raise InvalidValueError(msg) if isinstance(field, str) else InvalidTypeError(msg)
     path = field.removeprefix("meta.")
 
     def from_meta(document: Document) -> Key:

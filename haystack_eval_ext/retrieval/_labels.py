@@ -12,6 +12,7 @@ import numpy as np
 
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import list_rows, note
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 from haystack_eval_ext.retrieval._keys import has_key
 from haystack_eval_ext.retrieval._ranking import Labels
 
@@ -154,7 +155,7 @@ class LabelReader:
         place = f"ground_truth_documents[{row}][{position}]"
         if not hasattr(type(grade), "__float__"):
             msg = f"{place}: the grade in '{self._grade_field}' must be a number, but is {describe(grade)}."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
         try:
             value = float(grade)
         except OverflowError:
@@ -164,7 +165,7 @@ class LabelReader:
                 f"{place}: the grade in '{self._grade_field}' must be finite and at most {_LARGEST_GRADE:g}, but is "
                 f"{value:g}. Correct the label, or set grade_field=None so that all labels count alike."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return value
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 from haystack_eval_ext.retrieval.measures import MEASURES, Measure, Value
 
 if TYPE_CHECKING:
@@ -41,29 +42,29 @@ def make_measure(name: str, *, cutoff: int | None = None, in_words: bool = False
         near = _nearest(name)
         hint = f"Did you mean {' or '.join(near)}? " if near else ""
         msg = f"Unknown measure {name!r}. {hint}Known measures: {', '.join(MEASURES)}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     definition = MEASURES[_ALIASES[name]]
     for parameter, value in parameters.items():
         if parameter not in definition.parameters:
             known = ", ".join(definition.parameters) or "none"
             msg = f"{definition.name} has no parameter {parameter!r}; it takes: {known}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         expected = definition.parameters[parameter]
         if not expected.accepts(value):
             msg = f"{definition.name} cannot have {parameter}={value!r}; {parameter} is {expected.description}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     if cutoff is None and definition.cutoff == "required":
         msg = f"{definition.name} needs a cut-off, for example {definition.name}@10."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if cutoff is not None and definition.cutoff == "none":
         msg = f"{definition.name} has no cut-off: write {definition.name} instead of {definition.name}@{cutoff}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if cutoff is not None and not 1 <= cutoff <= _DEEPEST:
         msg = f"The cut-off of {definition.name} must be from 1 to {_DEEPEST}, but is {cutoff}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if in_words and not definition.words:
         msg = f"{definition.name} has no cut-off in words, since it depends on the number of documents: use {name}@10."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     given = tuple(
         (parameter, value)
         for parameter, value in sorted(parameters.items())
@@ -71,7 +72,7 @@ def make_measure(name: str, *, cutoff: int | None = None, in_words: bool = False
     )
     if in_words and dict(given).get("judged_only"):
         msg = f"{definition.name}: judged_only and a cut-off in words cannot be combined."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return Measure(definition.name, given, cutoff, in_words)
 
 
@@ -93,14 +94,14 @@ def parse_measure(text: str) -> Measure:
     """
     if not isinstance(text, str):
         msg = f"A measure must be a string such as 'nDCG@10', but is {text!r}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     match = _NAME.fullmatch(text.strip())
     if match is None:
         msg = (
             f"Cannot read the measure {text!r}. Expected NAME, NAME@CUTOFF or NAME(parameter=value)@CUTOFF, for "
             "example 'nDCG@10', 'R@500w' or 'RBP(p=0.8)'; a cut-off is a whole number of at least 1."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     cutoff = match["cutoff"]
     return make_measure(
         match["name"],
@@ -131,12 +132,12 @@ def parse_measures(names: Iterable[str]) -> list[Measure]:
     """
     if not isinstance(names, list) or not names:
         msg = f"measures must be a list with at least one name, such as ['nDCG@10', 'R@100'], but is {names!r}."
-        raise ValueError(msg) if isinstance(names, list) else TypeError(msg)
+        raise InvalidValueError(msg) if isinstance(names, list) else InvalidTypeError(msg)
     measures = [parse_measure(name) for name in names]
     for position, measure in enumerate(measures):
         if measure in measures[:position]:
             msg = f"The measure {measure} is named twice; name each measure once."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     return measures
 
 
@@ -148,11 +149,11 @@ def _read_parameters(text: str, measure: str) -> dict[str, Value]:
         match = _PARAMETER.match(text, end)
         if match is None:
             msg = f"Cannot read the parameters of the measure {measure!r}. Expected for example 'RBP(p=0.8)'."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         name, value = match["name"], match["value"]
         if name in parameters:
             msg = f"The measure {measure!r} names a parameter twice; name each once."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         parameters[name] = _read_value(value)
         end = match.end()
     return parameters

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._batches import as_list, describe, rows_of
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ def need_rows(value: Any, sizes: Sequence[int]) -> list[Need]:
     if len(rows) != len(sizes):
         found = f"ground_truth_documents has {len(sizes)}, needs has {len(rows)}"
         msg = f"All inputs must have the same number of rows, but {found}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return [_need(entry, size, f"needs[{row}]") for row, (entry, size) in enumerate(zip(rows, sizes, strict=True))]
 
 
@@ -47,22 +48,22 @@ def _need(value: Any, size: int, place: str) -> Need:
         if value in (ALL, ANY):
             return value
         msg = f"{place} must be {_FORMS}, but is another text."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     groups = as_list(value)
     if not isinstance(groups, list):
         msg = f"{place} must be {_FORMS}, but is {describe(groups)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     found = [as_list(group) for group in groups]
     for group in found:
         if not isinstance(group, list) or any(type(number) is not int for number in group):
             msg = f"{place} must be {_FORMS}, but a group of it is no list of places."
-            raise TypeError(msg)
+            raise InvalidTypeError(msg)
     if not all(found) or not found:
         msg = f"{place} has an empty group, or none: name at least one label in each."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if any(not 0 <= number < size for group in found for number in group):
         msg = f"{place} names a place that ground_truth_documents has not: its question has {size} labels, from 0."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return found
 
 

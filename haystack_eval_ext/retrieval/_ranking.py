@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from haystack_eval_ext.errors import InvalidValueError
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -167,7 +169,7 @@ class JudgedRanking:
         """
         if self.words is None:
             msg = "The ranking was built without word counts."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         row = np.repeat(np.arange(self.n_queries), self.retrieved)
         spent = np.concatenate(([0], np.cumsum(self.words)))
         before = spent[np.cumsum(self.retrieved) - self.retrieved]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._scores import note
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.retrieval._keys import Keys, has_key
 from haystack_eval_ext.retrieval._passages import Pair, assemble
 
@@ -109,10 +110,10 @@ def _check_offsets(document: Document, place: str) -> None:
                 f"{place}: matching='span' needs whole numbers in meta['start'] and meta['end'] of a label (or "
                 f"meta['split_idx_start'] and a content), but its {name} is {describe(offset)}."
             )
-            raise ValueError(msg)  # noqa: TRY004 - a fault of the data in meta, as the one below
+            raise InvalidValueError(msg)
     if not 0 <= start < end:
         msg = f"{place}: a span must have 0 <= start < end, but start is {start} and end is {end}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 class _Place(NamedTuple):
@@ -234,7 +235,7 @@ def _chunk_start(document: Document, place: str) -> int:
             f"meta['split_idx_start'], but it is {came}. DocumentSplitter, DocumentPreprocessor and "
             "RecursiveDocumentSplitter write it; for chunks of other splitters use matching='overlap'."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return start
 
 

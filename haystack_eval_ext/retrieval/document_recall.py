@@ -9,6 +9,7 @@ from haystack import component
 
 from haystack_eval_ext._parameters import check_choice
 from haystack_eval_ext._scores import OnUndefined
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.retrieval._base import RetrievalEvaluator
 from haystack_eval_ext.retrieval._judging import Duplicates, Matching
 from haystack_eval_ext.retrieval._names import make_measure
@@ -100,7 +101,7 @@ class DocumentRecallEvaluator(RetrievalEvaluator):
         check_choice("mode", mode_name, _MODES)
         if capped and (mode_name != "multi_hit" or top_k is None):
             msg = f"capped=True needs mode='multi_hit' and a top_k, but mode is {mode_name!r} and top_k is {top_k!r}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         self.mode = mode_name
         self.capped = capped
         RetrievalEvaluator.__init__(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.retrieval._ranking import cut, discounted_gains
 
 if TYPE_CHECKING:
@@ -327,7 +328,7 @@ def _check_highest_grade(ranking: JudgedRanking, bound: float, measure: str, hin
         row = int(ranking.labels.query[grades.argmax()])
         place = f"row {row}" if ranking.names is None else f"query {ranking.names[row]}"
         msg = f"{measure} allows grades up to {bound:g}, but {place} has the grade {grades.max():g}. {hint}"
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 @_measure(

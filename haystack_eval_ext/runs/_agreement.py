@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._spread import Interval, check_confidence, check_length, normal_quantile, wilson
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def agreement(
     check_confidence(confidence)
     if weights not in (None, "linear", "quadratic"):
         msg = f"weights must be None, 'linear' or 'quadratic', but is {weights!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     check_length("judge", len(judge), "human", len(human))
     pairs = [pair for pair in zip(human, judge, strict=True) if not any(map(missing, pair))]
     classes = _classes(pairs, graded=weights is not None)
@@ -209,7 +210,7 @@ def rank_agreement(
     pairs = [pair for pair in zip(human, judge, strict=True) if not any(map(missing, pair))]
     if any(isinstance(value, str) for pair in pairs for value in pair):
         msg = "human and judge must hold numbers, since ranks need an order, but words were found."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if any(len(set(column)) < 2 for column in zip(*pairs, strict=True)) or not pairs:  # noqa: PLR2004 - nothing varies
         return RankAgreement(len(pairs), None, None, None)
     first, second = zip(*pairs, strict=True)
@@ -251,16 +252,16 @@ def _classes(pairs: list[tuple[Any, Any]], *, graded: bool) -> list[Any]:
     kinds = sorted({"words" if isinstance(value, str) else "numbers" for value in found})
     if len(kinds) > 1:
         msg = "human and judge must both hold words or both numbers, but words were found beside numbers."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if graded and "words" in kinds:
         msg = "weights need numbers as classes, since they go by distance, but the classes are words."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if len(found) > MOST_CLASSES:
         msg = (
             f"human and judge must hold at most {MOST_CLASSES} classes, but hold {len(found)} distinct values: turn "
             "graded scores into classes first, by a threshold or by rounding."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return sorted(found)
 
 

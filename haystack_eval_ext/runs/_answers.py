@@ -12,10 +12,11 @@ from haystack import Document
 from haystack.dataclasses import ChatMessage, ChatRole, ExtractedAnswer, GeneratedAnswer
 
 from haystack_eval_ext._batches import as_list, describe, remedy
+from haystack_eval_ext.errors import InvalidValueError, TargetError
 from haystack_eval_ext.runs._labels import BadCellError, parse_documents
 from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._plain import plain
-from haystack_eval_ext.runs._questions import ANSWER_NAMES, OUTPUT_NAMES, TargetError, place
+from haystack_eval_ext.runs._questions import ANSWER_NAMES, OUTPUT_NAMES, place, section_of
 
 if TYPE_CHECKING:
     from haystack import Pipeline
@@ -57,14 +58,14 @@ class AnswerPlan:
         if not came:
             names = ", ".join(f"{component}.{socket}" for component, socket in self.sockets)
             msg = f"No answer came out of {names}: the question took a way through the pipeline that gives none."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         best = min(_rank(socket) for _, socket in came)
         chosen = [spot for spot in came if _rank(spot[1]) == best]
         if len(chosen) > 1:
             names = ", ".join(f"{component}.{socket}" for component, socket in chosen)
             msg = (
                 f"Several outputs may be the answer: {names}. Name one: "
-                f'mapping={{"outputs": {{"answers": ["{chosen[0][0]}.{chosen[0][1]}"]}}}}.'
+                f"{section_of('outputs', 'answers', '.'.join(chosen[0]))}."
             )
             raise TargetError(msg)
         ((component, socket),) = chosen
@@ -83,7 +84,7 @@ def plan_answer(pipeline: Pipeline, outputs: Mapping[str, list[str]], demanded: 
     """
     for name in demanded:
         if name not in OUTPUT_NAMES:
-            msg = f"mapping: outputs.{name} is neither the answer nor the documents{nearest(name, OUTPUT_NAMES)}"
+            msg = f"{section_of('outputs', name)} is neither the answer nor the documents{nearest(name, OUTPUT_NAMES)}"
             raise TargetError(msg)
     spots = {name: [place(pipeline, text, "output", f"outputs.{name}") for text in outputs[name]] for name in outputs}
     mapped = next((spots[name] for name in ANSWER_NAMES if name in spots), [])
@@ -117,7 +118,7 @@ def answer_text(value: Any, where: str) -> str:
     if isinstance(value, list):
         if not value:
             msg = f"{where} is empty: no answer came."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         if len(value) > 1 and not isinstance(value[0], ExtractedAnswer):
             msg = f"{where} holds {len(value)} answers to one question, expected one: let the generator give one (n=1)."
             raise TargetError(msg)
@@ -129,7 +130,7 @@ def answer_text(value: Any, where: str) -> str:
             return value.text
         lacks = "has no text" if value.is_from(ChatRole.ASSISTANT) else f"is of the {value.role.value}"
         msg = f"{where} is a ChatMessage that {lacks}, which is no answer."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if isinstance(value, ExtractedAnswer) and value.data is None:
         return ""  # the reader's way to say that there is no answer
     if isinstance(value, GeneratedAnswer | ExtractedAnswer) and isinstance(value.data, str):

@@ -12,13 +12,14 @@ from haystack import Pipeline
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_eval_ext._thoughts import keeps_thoughts, without_thoughts
+from haystack_eval_ext.errors import TargetError, parameter
 from haystack_eval_ext.runs._answers import AnswerPlan, plan_answer, read_function_result
 from haystack_eval_ext.runs._columns import SKIPPED, THOUGHTS
 from haystack_eval_ext.runs._faults import describe_fault, record_of
 from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._plain import plain_document
 from haystack_eval_ext.runs._prompts import PROMPT_STAGE, PROMPT_STAGES, prompt_documents
-from haystack_eval_ext.runs._questions import QuestionPlan, Sections, TargetError, plan_question
+from haystack_eval_ext.runs._questions import QuestionPlan, Sections, plan_question
 from haystack_eval_ext.runs._stores import (
     document_stores,
     in_memory_index,
@@ -86,7 +87,7 @@ class Asker:
         pipeline = target.pipeline
         if pipeline is None:
             if any(mapping.values()):
-                msg = f"mapping names sockets of a pipeline, but {target.name} is a function. Leave it out."
+                msg = f"{parameter('sections')} is for a pipeline, but {target.name} is a function. Leave it out."
                 raise TargetError(msg)
             return
         self._question = plan_question(
@@ -118,7 +119,7 @@ class Asker:
         pipeline = self._target.pipeline
         if pipeline is None:
             if copies:
-                msg = f"isolate copies pipelines, but {self._target.name} is a function. Leave isolate out."
+                msg = f"{parameter('isolate')} copies pipelines, but {self._target.name} is a function. Leave it out."
                 raise TargetError(msg)
             return
         if copies:
@@ -126,11 +127,13 @@ class Asker:
                 # Every class in it is in use here already: that is more trust than reading YAML needs.
                 self._pipelines = [Pipeline.from_dict(pipeline.to_dict(), unsafe=True) for _ in range(copies)]
             except Exception as error:  # whatever a component's to_dict or from_dict does
-                msg = f"{self._target.name} cannot be copied for isolate: {describe_fault(error, 'set-up')}"
+                why = describe_fault(error, "set-up")
+                msg = f"{self._target.name} cannot be copied for {parameter('isolate')}: {why}"
                 raise TargetError(msg) from error
             for found in document_stores(pipeline):
                 if isinstance(found.store, InMemoryDocumentStore) and in_memory_index(found.store) is None:
-                    msg = f"isolate: the in-memory store of {found.component} has shared=False, so copies are empty."
+                    store = f"the in-memory store of {found.component}"
+                    msg = f"{parameter('isolate')}: {store} has shared=False, so copies are empty."
                     raise TargetError(msg)
         try:
             for each in self._pipelines:

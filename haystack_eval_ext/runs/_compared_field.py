@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from haystack_eval_ext.errors import EvaluationError, parameter
 from haystack_eval_ext.retrieval._judging import OVERLAPS
-from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._loading import load_pipeline
 
 if TYPE_CHECKING:
@@ -50,8 +50,9 @@ def load_evaluators(text: str, name: str, label_field: str | None) -> Pipeline:
             label_field is not None and named not in (None, label_field) and parameters.get("matching") not in OVERLAPS
         ):
             msg = (
-                f"{name}: {component} compares {named!r}, but label_field is {label_field!r}, so that the labels' keys "
-                f"stand where it does not look. Leave one of them out: {PARAMETER} of the component, or label_field."
+                f"{name}: {component} compares {named!r}, but {parameter('label_field')} is {label_field!r}, so that "
+                f"the labels' keys stand where it does not look. Leave one of them out: {PARAMETER} of the component, "
+                f"or {parameter('label_field')}."
             )
             raise EvaluationError(msg)
     return load_pipeline(yaml.safe_dump(data, allow_unicode=True, sort_keys=False) if filled else text, name)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 
 Relation = Literal["<", "<=", ">", ">=", "drops", "rises"]
 
@@ -86,14 +87,14 @@ def parse_condition(text: str) -> Condition:
     """
     if not isinstance(text, str):
         msg = f"A condition must be text such as 'faithfulness < 0.8', but is {describe(text)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     if bare := _NO_MARGIN.fullmatch(text.strip()):
         msg = (
             f"{text.strip()!r} has no margin: '{bare[0]} 0' fails at any {bare['turn']} that is certain, "
             f"'{bare[0]} 0.05' at one beyond 0.05. A condition must be 'METRIC < NUMBER' (or <=, >, >=), "
             "'METRIC drops NUMBER' or 'METRIC rises NUMBER'."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     match = _LEVEL.fullmatch(text.strip()) or _CHANGE.fullmatch(text.strip())
     value = float(match["value"]) if match else math.nan
     # "M << 2" and "M =< 2" would be read as a metric "M <".
@@ -102,12 +103,12 @@ def parse_condition(text: str) -> Condition:
             "A condition must be 'METRIC < NUMBER' (or <=, >, >=), 'METRIC drops NUMBER' or 'METRIC rises NUMBER', but "
             f"is {text!r}."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     condition = Condition(match["metric"].strip(), cast(Relation, match["relation"]), value)
     if condition.is_change and value < 0:
         msg = (
             f"The margin of a change must be at least 0, but is {value:g} in {text!r}: '{condition.relation}' says "
             "which way."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return condition

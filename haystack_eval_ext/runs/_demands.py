@@ -7,8 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext.errors import TargetError
 from haystack_eval_ext.runs._answers import plan_answer
-from haystack_eval_ext.runs._questions import ANSWER_NAMES, TargetError, check_mapping
+from haystack_eval_ext.runs._questions import ANSWER_NAMES, check_sections, section_of
 from haystack_eval_ext.runs._stores import may_have_more_stages, stages_of
 from haystack_eval_ext.runs.evaluation import needed_outputs
 
@@ -45,15 +46,14 @@ def demand(
     pipeline = target.pipeline
     if pipeline is None:
         return replace(target, needs=frozenset(needed))
-    outputs = check_mapping(sections)["outputs"]
+    outputs = check_sections(sections)["outputs"]
     plan = plan_answer(pipeline, target.sections["outputs"] | outputs, demanded=outputs)
     if "answer" in needed and not plan.sockets:
         leaves = [f"{name}.{socket}" for name, sockets in pipeline.outputs().items() for socket in sockets]
         msg = (
             f"{needed['answer']} needs an answer, but {target.name} has no output named {', '.join(ANSWER_NAMES)}. Its "
             f"outputs: {', '.join(leaves) or 'none'}. Name the one that is the answer: "
-            f'mapping={{"outputs": {{"answers": ["{(leaves or ["component.socket"])[0]}"]}}}}; or evaluate retrieval '
-            "alone."
+            f"{section_of('outputs', 'answers', (leaves or ['component.socket'])[0])}; or evaluate retrieval alone."
         )
         raise TargetError(msg)
     retrieved = next((name for name in ("documents", "contexts") if name in needed), None)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._means import cr2_interval, t_interval, within_unit, zero_one
 from haystack_eval_ext.runs._significance import mcnemar_p, randomisation_p
 from haystack_eval_ext.runs._spread import (
@@ -152,7 +153,7 @@ def paired_difference(
     check_confidence(confidence)
     if resamples < 0:
         msg = f"resamples must be at least 0, but is {resamples}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     before, after = as_values("base", base), as_values("new", new)
     check_length("new", len(after), "base", len(before))
     if clusters is not None:

@@ -13,10 +13,10 @@ from haystack import Pipeline
 
 from haystack_eval_ext._resources import pipeline_names, pipeline_path
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.errors import EvaluationError, InvalidTypeError
 from haystack_eval_ext.runs._borrowed import borrow
 from haystack_eval_ext.runs._compared_field import load_evaluators
 from haystack_eval_ext.runs._faults import describe_fault
-from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._loading import read_pipeline_text
 from haystack_eval_ext.runs.judging import JudgeSettings, set_judges
 
@@ -71,7 +71,7 @@ def _pipeline(evaluators: Any, label_field: str | None) -> Pipeline:
             "evaluators must be a Pipeline, its YAML file, the name of a shipped one, or components by name, but is "
             f"{describe(evaluators)}."
         )
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     pipeline = Pipeline()
     for name, component in evaluators.items():
         try:

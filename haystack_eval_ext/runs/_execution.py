@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from haystack.core.errors import PipelineRuntimeError
 
 from haystack_eval_ext._scores import rows_of_a_run
-from haystack_eval_ext.runs._faults import describe_fault, is_withheld
-from haystack_eval_ext.runs._feeding import EvaluationError, Inputs
+from haystack_eval_ext.errors import EvaluationError
+from haystack_eval_ext.runs._faults import describe_fault, is_bug, is_withheld
+from haystack_eval_ext.runs._feeding import Inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,6 +105,8 @@ def _guarded(run: Callable[[], Any], what: str, note: str) -> Any:
     try:
         return run()
     except Exception as error:
+        if is_bug(error):
+            raise
         if isinstance(error, PipelineRuntimeError):
             what = error.component_name or what
         kind = WithheldFaultError if is_withheld(error, "question") else EvaluationError

@@ -14,6 +14,7 @@ Where texts are not wanted (`texts=False`, `--no-texts`), class and place stand 
 
 from __future__ import annotations
 
+import re
 import sysconfig
 import traceback
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Literal
 from haystack.core.errors import PipelineRuntimeError
 
 from haystack_eval_ext._foreign import repeated
+from haystack_eval_ext.errors import HaystackEvalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,6 +37,8 @@ Phase = Literal["set-up", "question", "judge"]
 _OURS = __name__.partition(".")[0]
 _CORE = "haystack.core"
 _LIBRARIES = tuple({sysconfig.get_path(name) + sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+# Python's own words about parameters that a call gets wrong, as one of a YAML file that a class does not have.
+_CALL = re.compile(r"\(\) (got an unexpected keyword argument|missing \d+ required|takes )")
 _WITH_TEXTS: ContextVar[bool] = ContextVar("with_texts", default=True)
 
 
@@ -160,10 +164,29 @@ def is_ours(error: BaseException) -> bool:
     """
     error = _first_raised(error)
     kind = type(error)
-    # The exact classes: UnicodeDecodeError and pydantic's errors are ValueErrors too, and quote what they were given.
-    kinds = (ValueError, TypeError, ImportError, ModuleNotFoundError)
-    ours = _raised_in(error, _OURS) and (kind in kinds or _is_in(kind.__module__, _OURS))
-    return ours or (_raised_in(error, _CORE) and (kind is ValueError or _is_in(kind.__module__, _CORE)))
+    core = _raised_in(error, _CORE) and (kind is ValueError or _is_in(kind.__module__, _CORE))
+    return core or isinstance(error, HaystackEvalError)
+
+
+def is_bug(error: BaseException) -> bool:
+    """
+    Tell whether an error is a fault of this package, which is to be reported and not repaired by the user.
+
+    :param error: An error that was raised.
+    :returns: True if nobody raised it on purpose, and code of ours came to it: by itself, or in a library that it uses.
+    """
+    error = _first_raised(error)
+    if isinstance(error, HaystackEvalError | OSError | ImportError) or _CALL.search(str(error)):
+        return False
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for frame in reversed(frames):
+        module = _module(frame)
+        if _is_in(module, _OURS):
+            return True
+        # Haystack's components and the user's own code are called by ours, and fail by themselves.
+        if module.startswith("haystack") or not frame.f_code.co_filename.startswith((*_LIBRARIES, "<")):
+            return False
+    return False
 
 
 def raised_at(error: BaseException, *, of_user: bool = False) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext.errors import MappingError, OneByOneError, UnfedSocketError, parameter
 from haystack_eval_ext.runs._columns import COLUMNS
 from haystack_eval_ext.runs._stores import searched_stores
 from haystack_eval_ext.runs._vocabularies import likely, meaning_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from haystack_eval_ext.runs.dataset import Dataset
 
+_MAPPING = parameter("mapping")
 Inputs = dict[str, dict[str, list[Any]]]
 
 # By socket name the column that feeds it: the package's vocabulary.
@@ -27,22 +29,6 @@ LABELS_SOCKET = "ground_truth_documents"
 _QUERY_SOCKETS = frozenset(("query", "question", "text", "prompt", "messages", "query_embedding"))
 _ONE_BY_ONE = "Expected a pipeline with batch sockets, which get the rows of the data all at once."
 _SHOWN_IDS = 5
-
-
-class EvaluationError(ValueError):
-    """A pipeline cannot be run over a dataset, or does not give one score a row."""
-
-
-class UnfedSocketError(EvaluationError):
-    """No column of the data has the meaning of a socket that must be fed."""
-
-
-class MappingError(EvaluationError):
-    """The map of columns to sockets does not fit the pipeline or the data."""
-
-
-class OneByOneError(EvaluationError):
-    """The pipeline takes one question at a time, or searches a store that nothing was written into."""
 
 
 def plan_inputs(pipeline: Pipeline, dataset: Dataset, mapping: Mapping[str, str]) -> Inputs:
@@ -106,20 +92,20 @@ def _target(pipeline: Pipeline, target: str) -> tuple[str, str]:
     component, _, name = target.rpartition(".")
     nodes = pipeline.graph.nodes
     if component not in nodes:
-        msg = f"mapping: the pipeline has no component {component!r}; it has {', '.join(nodes)}."
+        msg = f"{_MAPPING}: the pipeline has no component {component!r}; it has {', '.join(nodes)}."
         raise MappingError(msg)
     sockets = nodes[component]["input_sockets"]
     if name not in sockets:
-        msg = f"mapping: the component {component!r} has no socket {name!r}; it has {', '.join(sockets)}."
+        msg = f"{_MAPPING}: the component {component!r} has no socket {name!r}; it has {', '.join(sockets)}."
         raise MappingError(msg)
     if sockets[name].senders:
-        msg = f"mapping: {target} is connected to {', '.join(sockets[name].senders)} already; map a free socket."
+        msg = f"{_MAPPING}: {target} is connected to {', '.join(sockets[name].senders)} already; map a free socket."
         raise MappingError(msg)
     if "template" in name or "prompt" in name:
-        msg = f"mapping: {target} takes a prompt template, which never comes from data; set it in the pipeline's YAML."
+        msg = f"{_MAPPING}: {target} takes a prompt template, never from data; set it in the pipeline's YAML."
         raise MappingError(msg)
     if _takes_one_text(sockets[name]):
-        msg = f"mapping: {target} takes one text, but a column has one value a row. {_ONE_BY_ONE}"
+        msg = f"{_MAPPING}: {target} takes one text, but a column has one value a row. {_ONE_BY_ONE}"
         raise OneByOneError(msg)
     return component, name
 
@@ -127,15 +113,15 @@ def _target(pipeline: Pipeline, target: str) -> tuple[str, str]:
 def _mapped_column(dataset: Dataset, target: str, given: str) -> list[Any]:
     name = given if dataset.has(given) else meaning_of(given)
     if not dataset.has(name):
-        msg = f"mapping: {target} asks for the column {given!r}; the data has {_columns(dataset)}."
+        msg = f"{_MAPPING}: {target} asks for the column {given!r}; the data has {_columns(dataset)}."
         raise MappingError(msg)
     values = dataset.column(name)
     empty = [key for key, value in zip(dataset.ids, values, strict=True) if value is None]
     if empty:
         shown = ", ".join(empty[:_SHOWN_IDS]) + (", ..." if len(empty) > _SHOWN_IDS else "")
         msg = (
-            f"mapping: the column {given!r} for {target} has no value in {len(empty)} of {len(values)} rows ({shown}); "
-            "fill them in."
+            f"{_MAPPING}: the column {given!r} for {target} has no value in {len(empty)} of {len(values)} rows "
+            f"({shown}); fill them in."
         )
         raise MappingError(msg)
     return values

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from haystack_eval_ext.runs._questions import TargetError
+from haystack_eval_ext.errors import TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._gate_family import test_of
 from haystack_eval_ext.runs._gate_power import ChangeSpread, smallest_drop
 from haystack_eval_ext.runs._means import mean_interval, within_unit, zero_one
@@ -130,7 +131,7 @@ def forecast_of_run(
     for condition in known:
         if condition.metric not in run.metrics:
             msg = f"'{condition}' names no metric of the run ({nearest(condition.metric, run.metrics)})."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     level = _level(known, rule, confidence)
     asked = [(each.metric, each.relation.removesuffix("s"), each.value) for each in known if each.is_change]
     if not known:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from haystack_eval_ext.errors import ComparisonError, parameter
 from haystack_eval_ext.runs._scored import counted, some
 
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ _OLDER = " (if an older version wrote that run, score it again; if it is a basel
 _MISSING = object()
 # Of a measure's name: its parameters and its cut-off, as in "ERR(max_grade=4)@20" and "R@500w".
 _SETTINGS = re.compile(r"(?:\(.*\))?(?:@\d+w?)?$", re.DOTALL)
-
-
-class ComparisonError(ValueError):
-    """Two runs that cannot be compared; the message names every reason."""
 
 
 class Joined(NamedTuple):
@@ -99,7 +96,8 @@ def _differing_rows(base: ScoredRun, new: ScoredRun, pairs: list[tuple[int, int]
     sides = ((base, new), (new, base))
     reasons = [
         f"Questions: {len(only)} of {len(run.ids)} in '{run.name}' are not in '{other.name}': {some(only)}. "
-        "common=True compares the shared ones, unpaired=True the means of different questions."
+        f"{parameter('common', python='common=True')} compares the shared ones, "
+        f"{parameter('unpaired', python='unpaired=True')} the means of different questions."
         for run, other in sides
         if (only := [row_id for row_id in run.ids if row_id not in shared])
     ]
@@ -194,7 +192,8 @@ def _differing_settings(base: ScoredRun, new: ScoredRun) -> list[str]:
     families = [_families(run) for run in (base, new)]
     return [
         f"Cut-off or parameters of '{family}' differ: '{base.name}' has {some(mine)}, '{new.name}' has {some(theirs)}. "
-        "Score both runs with the same measures; metrics=[...] compares those alone that it names."
+        f"Score both runs with the same measures; {parameter('metrics', 'NAME', python='metrics=[...]')} compares "
+        "those alone that it names."
         for family, mine in families[0].items()
         if (theirs := families[1].get(family)) and not set(mine) & set(theirs)
     ]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from haystack_eval_ext.errors import EvaluationError
 from haystack_eval_ext.retrieval._keys import field_names, has_key, make_keys
 from haystack_eval_ext.retrieval._mismatch import find_mismatch
 from haystack_eval_ext.runs._compared_field import PARAMETER
-from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._scored import some
 from haystack_eval_ext.runs._stores import searched_stores
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, TypeAlias
 
+from haystack_eval_ext.errors import InvalidValueError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,14 +34,14 @@ def rescaled(column: Column, limits: tuple[float, float] | None, name: str, ids:
     low, high = limits
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         msg = f"label_range must be the lowest and the highest label, such as (1, 5), but is ({low:g}, {high:g})."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     outside = [key for key, label in zip(ids, column, strict=True) if label is not None and not low <= label <= high]
     if outside:
         msg = (
             f"label_range (--label-range) is {low:g} to {high:g}, but a label of column '{name}' lies outside in row "
             f"'{outside[0]}' ({len(outside)} such). Name the whole range."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return [None if label is None else (label - low) / (high - low) for label in column]
 
 
@@ -80,7 +82,7 @@ def check_scales(
             f"column {columns} holds two classes, but '{metric}' has graded scores. Give {_THRESHOLD}, or a sweep "
             "(--sweep)."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if not on_one_scale(labels, scores):
         raise _two_scales(human, judge, columns, metric)
 
@@ -134,7 +136,7 @@ def check_classes(
             "on another scale are brought to that of the scores by label_range (--label-range) or label_words "
             "(--label-words)."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     divided = human <= _TWO and len(scored) > 1
     if not divided and not on_one_scale(*values):
         raise _two_scales(human, judge, columns, metric)

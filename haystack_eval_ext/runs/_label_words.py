@@ -9,6 +9,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext.errors import InvalidValueError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -89,7 +91,7 @@ def checked_words(words: Mapping[str, float] | None) -> dict[str, float]:
         key = _plain(word) if isinstance(word, str) else ""
         if not key or isinstance(number, str) or not math.isfinite(number) or found.get(key, number) != number:
             msg = "label_words must give each word one finite number, such as {'right': 1, 'wrong': 0}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         found[key] = float(number)
     return found
 

@@ -11,6 +11,7 @@ from haystack import Document
 
 from haystack_eval_ext._batches import as_list
 from haystack_eval_ext._rows import JSON_DOCUMENT_FIELDS, document_from_json
+from haystack_eval_ext.errors import InvalidValueError, parameter
 from haystack_eval_ext.retrieval._keys import Key, has_key, make_keys
 from haystack_eval_ext.retrieval._spans import checked_span_keys
 from haystack_eval_ext.runs._lines import kind_of
@@ -22,7 +23,7 @@ _SPAN_NAMES = frozenset(("key", "document", "start", "end", "grade"))
 _NO_KEYS = _DOCUMENT_MARKS | {"start", "end"}
 
 
-class BadCellError(ValueError):
+class BadCellError(InvalidValueError):
     """A cell holds something else than its column's kind; the text goes into the file's report."""
 
 
@@ -39,8 +40,8 @@ def check_label_field(label_field: str) -> None:
             return
     except ValueError:
         pass
-    msg = f"label_field must be 'id', 'content' or 'meta.<key>', but is {label_field!r}."
-    raise ValueError(msg)
+    msg = f"{parameter('label_field')} must be 'id', 'content' or 'meta.<key>', but is {label_field!r}."
+    raise InvalidValueError(msg)
 
 
 def list_cell(value: Any, expected: str) -> list[Any]:

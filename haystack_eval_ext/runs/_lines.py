@@ -12,46 +12,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.errors import FileProblemsError, InvalidValueError
 
 FilePath = str | os.PathLike[str]
 Unit = Literal["line", "entry", "row"]
 SHOWN_PROBLEMS = 20
 # What the C readers of these formats call white space; str.strip() would also eat U+3000 and U+001C inside ids.
 WHITE_SPACE = " \t\r\n\f\v"
-
-
-class FileProblemsError(ValueError):
-    """
-    Everything that is wrong with a file, in one error.
-
-    The text shows the first 20 problems.
-
-    :param problems: One line for each problem, `FILE:LINE: what came, what was expected`.
-    """
-
-    def __init__(self, problems: list[str]) -> None:
-        super().__init__(problems)  # as the only argument, so that the error survives pickling
-        self.problems = problems
-
-    def report(self) -> list[str]:
-        """
-        Give the report line by line.
-
-        :returns: The only problem, or a headline, the first 20 problems and the number of the others.
-        """
-        if len(self.problems) == 1:
-            return self.problems
-        more = len(self.problems) - SHOWN_PROBLEMS
-        headline = f"{len(self.problems)} problems:"
-        return [headline, *self.problems[:SHOWN_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
-
-    def __str__(self) -> str:
-        """
-        Give the report.
-
-        :returns: Its lines, those after the first indented.
-        """
-        return "\n  ".join(self.report())
 
 
 class Record(NamedTuple):
@@ -225,22 +192,22 @@ def _json_value(decode: Callable[..., Any], *arguments: Any) -> Any:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, " if error.lineno > 1 else ""
         msg = f"not JSON ({error.msg}: {where}character {error.colno})"
-        raise ValueError(msg) from error
+        raise InvalidValueError(msg) from error
     except RecursionError as error:
         msg = "not usable JSON (nested too deeply)"
-        raise ValueError(msg) from error
+        raise InvalidValueError(msg) from error
 
 
 def _refuse_constant(name: str) -> NoReturn:
     msg = f"not strict JSON ({name} is no JSON number; write null or leave the entry out)"
-    raise ValueError(msg)
+    raise InvalidValueError(msg)
 
 
 def _finite_float(digits: str) -> float:
     value = float(digits)
     if math.isinf(value):
         msg = "not usable JSON (a number beyond the range of a double)"
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return value
 
 
@@ -248,7 +215,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
         msg = "not strict JSON (one name twice in an object)"
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return value
 
 

@@ -9,8 +9,9 @@ from haystack.marshal import YamlMarshaller
 
 import haystack_eval_ext
 from haystack_eval_ext._foreign import learn_secrets
-from haystack_eval_ext.runs._faults import describe_fault
-from haystack_eval_ext.runs._lines import FilePath, FileProblemsError, Problems, raise_if_any, read_text
+from haystack_eval_ext.errors import PipelineFileError
+from haystack_eval_ext.runs._faults import describe_fault, is_bug
+from haystack_eval_ext.runs._lines import FilePath, Problems, raise_if_any, read_text
 from haystack_eval_ext.runs._removed import removed_class
 
 ALLOWLIST_VARIABLE = "HAYSTACK_DESERIALIZATION_ALLOWLIST"
@@ -18,10 +19,6 @@ ALLOWLIST_VARIABLE = "HAYSTACK_DESERIALIZATION_ALLOWLIST"
 _REFUSED_MODULE = re.compile(r"from module '([^']+)'")
 _NOT_IMPORTED = re.compile(r"Component '([^']+)' \(name: '[^']*'\) not imported")
 _NOT_MADE = re.compile(r"Couldn't deserialize component '([^']+)' of class '([^']+)'")
-
-
-class PipelineFileError(FileProblemsError):
-    """A file holds no pipeline that can be loaded."""
 
 
 def read_pipeline_text(path: FilePath) -> str:
@@ -50,6 +47,8 @@ def load_pipeline(text: str, name: str) -> Pipeline:
     try:
         return Pipeline.loads(text)
     except Exception as error:  # Haystack lets out AttributeError, KeyError and others for odd files
+        if is_bug(error):
+            raise
         raise PipelineFileError([f"{name}: {_reason(error, text)}"]) from error
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._spread import (
     LARGEST,
     ROUNDING,
@@ -90,7 +91,7 @@ def wilson_interval(successes: int, rows: int, *, confidence: float = 0.95) -> I
     check_confidence(confidence)
     if not 0 <= successes <= rows:
         msg = f"successes must be from 0 to rows ({rows}), but is {successes}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return Interval(*wilson(successes / rows, rows, normal_quantile(confidence)), "Wilson") if rows else None
 
 
@@ -127,7 +128,7 @@ def mean_interval(
     check_confidence(confidence)
     if method not in ("auto", "t"):
         msg = f"method must be 'auto' or 't', but is {method!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return read_scores(scores, clusters=clusters, score_range=score_range).estimate(confidence, method)
 
 
@@ -213,12 +214,12 @@ def check_range(name: str, values: NDArray[np.float64], score_range: tuple[float
     ends = Reach(*map(float, score_range))
     if not -LARGEST <= ends.low < ends.high <= LARGEST:
         msg = f"score_range must be the lowest and the highest score, such as (1, 5), but is {score_range!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     outside = np.flatnonzero((values < ends.low) | (values > ends.high))
     if len(outside):
         row = int(outside[0])
         msg = f"{name} must lie from {ends.low:g} to {ends.high:g}, but row {row} is {values[row]:g}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return ends
 
 

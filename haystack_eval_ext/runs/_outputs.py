@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any
 
 from haystack_eval_ext._scores import RowScores, mean_of_numbers
-from haystack_eval_ext.runs._feeding import EvaluationError
+from haystack_eval_ext.errors import EvaluationError
 
 #: What makes a component a metric.
 METRIC_OUTPUTS = frozenset(("score", "individual_scores"))
@@ -51,25 +51,6 @@ def errors_of(ids: list[str], output: dict[str, Any]) -> dict[str, str]:
         row: str(error)
         for row, error, status in zip(ids, errors, statuses, strict=True)
         if error is not None and status in ("error", "not_run")
-    }
-
-
-def messages_of(ids: list[str], output: dict[str, Any]) -> dict[str, str]:
-    """
-    Read what a judge's service, or code of a metric, said about rows that have no score.
-
-    :param ids: The ids of the rows that a component was given.
-    :param output: Its output.
-    :returns: By row id the message, which may quote texts of the row.
-    """
-    results = output.get("results")
-    if not isinstance(results, list) or len(results) != len(ids):
-        return {}
-    failed = errors_of(ids, output)
-    return {
-        row: found["message"]
-        for row, found in zip(ids, results, strict=True)
-        if row in failed and isinstance(found, dict) and isinstance(found.get("message"), str)
     }
 
 

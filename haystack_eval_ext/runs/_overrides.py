@@ -13,9 +13,10 @@ from typing import Any
 from haystack.core.component import component
 from haystack.marshal import YamlMarshaller
 
+from haystack_eval_ext.errors import TargetError, parameter
 from haystack_eval_ext.runs._names import nearest
-from haystack_eval_ext.runs._questions import TargetError
 
+_OVERRIDES = parameter("overrides")
 _QUOTED = ("[", '"', "'")
 _QUOTED_OR_NULL = re.compile(r"""null|~|"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'""", re.DOTALL)
 
@@ -68,7 +69,7 @@ def override(text: str, overrides: Mapping[str, Any], name: str) -> str:
             if inner is None and isinstance(place, dict):
                 inner = place[step] = {}
             if not isinstance(inner, dict):
-                msg = f"overrides: {key} reaches into {step!r}, which is no mapping; set {found}.{path[0]} as a whole."
+                msg = f"{_OVERRIDES}: {key} reaches into {step!r}, which is no mapping; set {found}.{path[0]} whole."
                 raise TargetError(msg)
             place = inner
         place[path[-1]] = _typed(key, given, place.get(path[-1]))
@@ -86,10 +87,10 @@ def split_key(key: str, components: Mapping[str, Any]) -> tuple[str, list[str]]:
     """
     owner, dot, path = key.partition(".")
     if not dot or not all(path.split(".")):
-        msg = f"overrides: {key!r} must be component.parameter."
+        msg = f"{_OVERRIDES}: {key!r} must be component.parameter."
         raise TargetError(msg)
     if owner not in components:
-        msg = f"overrides: the pipeline has no component {owner!r}{nearest(owner, components)}"
+        msg = f"{_OVERRIDES}: the pipeline has no component {owner!r}{nearest(owner, components)}"
         raise TargetError(msg)
     return owner, path.split(".")
 
@@ -136,7 +137,7 @@ def _check_name(where: str, class_name: str, name: str) -> None:
     parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]
     names = [each.name for each in parameters if each.kind is not each.VAR_KEYWORD]
     if name not in names and not any(each.kind is each.VAR_KEYWORD for each in parameters):
-        msg = f"overrides: {where} ({short}) has no init parameter {name!r}{nearest(name, names)}"
+        msg = f"{_OVERRIDES}: {where} ({short}) has no init parameter {name!r}{nearest(name, names)}"
         raise TargetError(msg)
 
 
@@ -171,7 +172,7 @@ def _typed(key: str, given: Any, before: Any) -> Any:
     except Exception as error:  # of the YAML reader, whose messages quote the value
         if not given.lstrip().startswith(_QUOTED):
             return given
-        msg = f"overrides: the value of {key} starts like a YAML list or quotation but does not end so."
+        msg = f"{_OVERRIDES}: the value of {key} starts like a YAML list or quotation but does not end so."
         raise TargetError(msg) from error
     in_block = isinstance(value, list | dict) and not given.lstrip().startswith(("[", "{"))
     return given if in_block else value

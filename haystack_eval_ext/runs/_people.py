@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._agreement import (
     MOST_CLASSES,
     Agreement,
@@ -168,7 +169,7 @@ def agree(
     rated = [[label for label in row if label is not None] for row in zip(*people.values(), strict=True)]
     if not any(row and score is not None for row, score in zip(rated, judge, strict=True)):
         msg = f"no row has both a label in column {named} and a score of '{metric}': nothing to compare."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     means = [fmean(row) if row else None for row in rated]
     every = [label for row in rated for label in row]
     swept = None
@@ -230,13 +231,13 @@ def agree(
 def _check(run: EvaluationRun, metric: str, threshold: float | None) -> None:
     if run.repeats > 1:
         msg = f"agree needs one answer to each question, but '{run.name}' has {run.repeats}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if metric not in run.metrics:
         msg = f"metric must be one of the run's, but '{metric}' is none ({nearest(metric, run.metrics)})."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if threshold is not None and not math.isfinite(threshold):
         msg = f"threshold must be a finite number, but is {threshold!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 def _scores(run: EvaluationRun, metric: str) -> Column:
@@ -300,7 +301,7 @@ def _slices(
     tags = [row.get("tags") or [] for row in run.rows]
     if not any(tags):
         msg = f"by needs rows with tags, but '{run.name}' has none."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     slices = {}
     for tag in chosen_tags(by, tags):
         places = [place for place, of_row in enumerate(tags) if tag in of_row]
@@ -322,4 +323,4 @@ def metrics_for_people(run: EvaluationRun) -> list[str]:
     if len(names) == 1 or judged:
         return judged or names
     msg = f"'{run.name}' has several metrics, none of a judge: name the one to compare, out of {some(names, 20)}."
-    raise ValueError(msg)
+    raise InvalidValueError(msg)

@@ -8,11 +8,12 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from haystack_eval_ext.errors import DatasetError, InvalidValueError
 from haystack_eval_ext.runs._columns import BY_NAME, OTHERS, column_name
 from haystack_eval_ext.runs._label_words import UNDERSTOOD, label
 from haystack_eval_ext.runs._lines import FilePath, Problems, raise_if_any
 from haystack_eval_ext.runs._scored import counted, nearest, some
-from haystack_eval_ext.runs.dataset import Data, DatasetError, read_records
+from haystack_eval_ext.runs.dataset import Data, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,11 +101,11 @@ def people_labels(
     twice = [name for place, name in enumerate(human) if name in human[:place]]
     if twice:
         msg = f"human_column names {some(twice)} twice; name each rater once."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if labels is None:
         if not human:
             msg = "human_column (--human) must name the column with people's labels, or labels (--labels) their file."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return PeopleLabels({name: _of_run(run, name, words) for name in human})
     files = [_file(each, human, run) for each in _sources(labels)]
     wanted = [(file, name) for file in files for name in (_wanted(file, human) or [])]
@@ -122,7 +123,7 @@ def people_labels(
         if not any(name in (row.get(OTHERS) or {}) for row in run.rows):
             known = list(dict.fromkeys(column for file in files for column in file.columns))
             msg = f"no file of labels has a column '{name}', nor has the run ({nearest(name, known)})."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         raters[name] = _of_run(run, name, words)
     return PeopleLabels(raters, [file.join for file in files])
 
@@ -132,7 +133,7 @@ def _sources(labels: LabelData) -> list[Any]:
         paths = [os.path.realpath(each) for each in labels]
         if len(set(paths)) < len(paths):
             msg = "labels (--labels) names one file twice: its people would agree with themselves. Name each file once."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return [*labels]
     return [labels]
 
@@ -144,7 +145,7 @@ def _wanted(file: _File, human: Sequence[str]) -> list[str]:
         return file.columns
     found = f"has several columns ({some(file.columns, 10)})" if file.columns else "has no column beside the id"
     msg = f"{file.join.source} {found}: name those with labels by human_column (--human)."
-    raise ValueError(msg)
+    raise InvalidValueError(msg)
 
 
 def _file(data: Any, human: Sequence[str], run: EvaluationRun) -> _File:
@@ -157,7 +158,7 @@ def _file(data: Any, human: Sequence[str], run: EvaluationRun) -> _File:
     keys = sorted((name for name in names if column_name(name) == "id" and name not in human), key=lambda n: n != "id")
     if not keys:
         msg = f"{source} has no column 'id', by which labels are joined ({nearest('id', names)})."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     columns = [name for name in names if name in human or name not in BY_NAME]
     compared = [name for name in columns if name in human] or columns
     given: dict[str, list[dict[str, Any]]] = {}
@@ -195,7 +196,7 @@ def _joined(
     if not rows:
         examples = f"the file has {some(list(given))}, the run {some(run.ids)}"
         msg = f"no row of {source} has the id of a question of '{run.name}' ({examples}): nothing to join."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return _File(join, rows, columns)
 
 
@@ -209,13 +210,13 @@ def _of_run(run: EvaluationRun, column: str, words: Mapping[str, float]) -> list
             f"'{run.name}' was kept without texts, and so without people's labels. Give a run with its texts, or the "
             "labels as a file: labels (--labels FILE)."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     others = [row.get(OTHERS) or {} for row in run.rows]
     known = list(dict.fromkeys(name for each in others for name in each))
     values = [each.get(column, row.get(column)) for each, row in zip(others, run.rows, strict=True)]
     if column not in known and all(value is None for value in values):
         msg = f"'{run.name}' has no labels in a column '{column}' ({nearest(column, known)})."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return _numbers(f"column '{column}' of '{run.name}'", run.ids, values, words)
 
 
@@ -229,8 +230,8 @@ def _numbers(source: str, ids: Sequence[str], cells: Sequence[Any], words: Mappi
             f"{source} holds {bad[0][1]} in row '{bad[0][0]}'{more}. Understood are {UNDERSTOOD}; other words by "
             "label_words (--label-words right=1,wrong=0). Leave cells empty where nobody looked."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if all(each is None for each in read):
         msg = f"{source} is empty in every row: it has no label to compare with."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return [None if isinstance(each, str) else each for each in read]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._spread import check_confidence, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def minimal_detectable_difference(
     """
     if not standard_error >= 0:
         msg = f"standard_error must be at least 0, but is {standard_error!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return sum(_quantiles(confidence, power, freedom)) * standard_error
 
 
@@ -105,7 +106,7 @@ def rows_needed(
     null = row_variance if null_variance is None else null_variance
     if not (row_variance >= 0 and null >= 0):
         msg = f"row_variance and null_variance must be at least 0, but are {row_variance!r} and {null!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if difference == 0 or row_variance == null == 0:
         return None
 
@@ -211,7 +212,7 @@ def check_power(power: float) -> None:
     """
     if not 0.5 <= power < 1:  # noqa: PLR2004 - below one half a coin is better
         msg = f"power must be at least 0.5 and less than 1, such as 0.8, but is {power!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 def _quantiles(confidence: float, power: float, freedom: float | None) -> tuple[float, float]:

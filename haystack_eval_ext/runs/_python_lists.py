@@ -4,6 +4,8 @@
 
 import re
 
+from haystack_eval_ext.errors import InvalidValueError
+
 _LITERAL = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)\"""", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([\\'\"nrt])|(.?))", re.DOTALL)
 _SIMPLE = {"n": "\n", "r": "\r", "t": "\t"}
@@ -28,7 +30,7 @@ def python_list(text: str) -> list[str]:
     body = text.strip()
     if not (body.startswith("[") and body.endswith("]")):
         msg = "no list of texts in square brackets"
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     end = len(body) - 1
     found: list[str] = []
     place = _skip(body, 1)
@@ -36,13 +38,13 @@ def python_list(text: str) -> list[str]:
         literal = _LITERAL.match(body, place, end)
         if literal is None:
             msg = f"entry {len(found) + 1} of the list is no quoted text"
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         found.append(_ESCAPE.sub(_unescaped, literal[1] if literal[1] is not None else literal[2]))
         place = _skip(body, literal.end())
         if place < end:
             if body[place] != ",":
                 msg = f"no comma behind entry {len(found)} of the list (numpy prints arrays without)"
-                raise ValueError(msg)
+                raise InvalidValueError(msg)
             place = _skip(body, place + 1)
     return found
 
@@ -58,9 +60,9 @@ def _unescaped(match: re.Match[str]) -> str:
         number = int(code, 16)
         if number > 0x10FFFF:  # noqa: PLR2004 - the last code point
             msg = "an escape that is no character"
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return chr(number)
     if match[4] is None:
         msg = "an escape that Python's repr does not write"
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return _SIMPLE.get(match[4], match[4])

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from haystack.dataclasses import ChatMessage
 
+from haystack_eval_ext.errors import TargetError, parameter
 from haystack_eval_ext.runs._columns import column_name
-from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._names import nearest
 
 if TYPE_CHECKING:
@@ -26,10 +26,6 @@ ANSWER_NAMES = ("answers", "answer", "last_message", "replies")
 OUTPUT_NAMES = (*ANSWER_NAMES, "documents")
 Sections = dict[str, dict[str, list[str]]]
 _SECTIONS = ("inputs", "outputs")
-
-
-class TargetError(EvaluationError):
-    """A RAG pipeline or function cannot be loaded, fed with a question, or read for its answer."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +90,7 @@ def read_sections(value: Any, what: str) -> Sections:
     return sections
 
 
-def check_mapping(mapping: Any) -> Sections:
+def check_sections(mapping: Any) -> Sections:
     """
     Check a mapping of the user's.
 
@@ -104,11 +100,26 @@ def check_mapping(mapping: Any) -> Sections:
     """
     if mapping is not None and (not isinstance(mapping, Mapping) or not set(mapping) <= set(_SECTIONS)):
         msg = (
-            'mapping must be {"inputs": {name: ["component.socket"]}, "outputs": {...}}, as the sections of a '
-            "pipeline's YAML."
+            f'{parameter("sections")} must be {{"inputs": {{name: ["component.socket"]}}, "outputs": {{...}}}}, as the '
+            "sections of a pipeline's YAML."
         )
         raise TargetError(msg)
-    return read_sections(mapping or {}, "mapping")
+    return read_sections(mapping or {}, "sections")
+
+
+def section_of(section: str, name: str, socket: str | None = None) -> str:
+    """
+    Name an entry of the parameter `sections` in the message of an error.
+
+    :param section: "inputs" or "outputs".
+    :param name: What is in it.
+    :param socket: Where it should lead; None: what stands there is spoken of.
+    :returns: What stands for it in the message.
+    """
+    if socket is None:
+        return parameter("sections", name, python=f"sections: {section}.{name}")
+    python = f'sections={{"{section}": {{"{name}": ["{socket}"]}}}}'
+    return parameter("sections", f"{name}={socket}", python=python)
 
 
 def place(pipeline: Pipeline, text: str, side: str, what: str) -> tuple[str, str]:
@@ -155,7 +166,7 @@ def plan_question(
         if name not in question_names and not dataset.has(column_name(name)):
             known = [*QUERY_NAMES, *dict.fromkeys(key for row in dataset.rows for key in row), *OUTPUT_NAMES]
             msg = (
-                f"mapping: inputs.{name} is neither the question nor a column of the data, and outputs are named "
+                f"{section_of('inputs', name)} is neither the question nor a column of the data, and outputs are named "
                 f"{', '.join(OUTPUT_NAMES)}{nearest(name, known)}"
             )
             raise TargetError(msg)
@@ -192,7 +203,7 @@ def plan_question(
     if unfed:
         msg = (
             f"Nothing feeds {', '.join(unfed)}. Sockets named {', '.join(QUERY_NAMES)} get the question; name the "
-            'others in inputs (mapping={"inputs": {"query": ["component.socket"]}}), under query for the question or '
+            f"others in inputs ({section_of('inputs', 'query', 'component.socket')}), under query for the question or "
             "under the name of a column of the data."
         )
         raise TargetError(msg)
@@ -201,7 +212,7 @@ def plan_question(
         candidates = ", ".join(f"{component}.{socket.name}" for component, socket in spots) or "none"
         msg = (
             f"No free socket of the pipeline is named {', '.join(QUERY_NAMES)}, so nothing takes the question. "
-            f'Candidates: {candidates}. Name one: mapping={{"inputs": {{"query": ["component.socket"]}}}}.'
+            f"Candidates: {candidates}. Name one: {section_of('inputs', 'query', 'component.socket')}."
         )
         raise TargetError(msg)
     _check_columns(columns, dataset)

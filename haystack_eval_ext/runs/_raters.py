@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._agreement import Weights, agreement, missing
 from haystack_eval_ext.runs._spread import check_length
 
@@ -125,14 +126,14 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Any]], level: Level = "nominal
     """
     if level not in _LEVELS:
         msg = f"level must be one of {', '.join(_LEVELS)}, but is {level!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     for rater in ratings[1:]:
         check_length("each rater", len(rater), "the first rater", len(ratings[0]))
     rows = [[value for value in row if not missing(value)] for row in zip(*ratings, strict=True)]
     rows = [row for row in rows if len(row) > 1]
     if level != "nominal" and any(isinstance(value, str) for row in rows for value in row):
         msg = f"level {level!r} needs numbers, but words were found; take 'nominal'."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     numbers = {value: place for place, value in enumerate(_sorted({value for row in rows for value in row}))}
     # How often each pair of values stands in one row, each row with the weight of its number of values.
     together = np.zeros((len(numbers), len(numbers)))

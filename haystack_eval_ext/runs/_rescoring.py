@@ -8,11 +8,12 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from haystack_eval_ext.errors import ComparisonError, EvaluationError, PipelineFileError
 from haystack_eval_ext.runs._evaluators import opened
-from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline
-from haystack_eval_ext.runs.comparison import ComparisonError, MetricRows, ScoredRun
+from haystack_eval_ext.runs._loading import load_pipeline
+from haystack_eval_ext.runs.comparison import MetricRows, ScoredRun
 from haystack_eval_ext.runs.dataset import Dataset
-from haystack_eval_ext.runs.evaluation import Evaluation, EvaluationError, check_outputs, evaluate_pipeline
+from haystack_eval_ext.runs.evaluation import Evaluation, check_outputs, evaluate_pipeline
 from haystack_eval_ext.runs.judging import JudgeSettings, prepare_judges
 from haystack_eval_ext.runs.making import make_run
 from haystack_eval_ext.runs.records import RUN_STATUS

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._platform import BINARY
-from haystack_eval_ext.runs._feeding import EvaluationError
+from haystack_eval_ext.errors import HarnessError, parameter
 from haystack_eval_ext.runs._lines import parse_json
 from haystack_eval_ext.runs._plain import json_line
 from haystack_eval_ext.runs._run_folder import (
@@ -48,10 +48,6 @@ _SAVED = "saved"
 _OF_ALL = ("answer", "contexts", "documents", "stages", "components", "seconds", "tokens", "cost")
 _TOLD_BY = ("status", "seconds")
 Key = tuple[str, int]
-
-
-class HarnessError(EvaluationError):
-    """A run cannot start, go on, or be resumed."""
 
 
 class RowLog:
@@ -160,8 +156,8 @@ class RowLog:
         what = f"{folder} holds a run with another {', another '.join(_changes(found, self._manifest))}"
         if replace:
             msg = (
-                f"{what}, so its failed questions cannot be asked again. Choose another folder, or leave retry_failed "
-                "out to ask everything anew."
+                f"{what}, so its failed questions cannot be asked again. Choose another folder, or leave "
+                f"{parameter('retry_failed')} out to ask everything anew."
             )
             raise HarnessError(msg)
         msg = f"{what}. Choose another folder, or {REPLACE}."

@@ -12,6 +12,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext.errors import MissingPackageError
 from haystack_eval_ext.runs._columns import BY_NAME, OTHERS
 from haystack_eval_ext.runs._exported import SCORE, defused
 from haystack_eval_ext.runs._metric_comparison import metric_side
@@ -45,7 +46,7 @@ def data_frame(run: EvaluationRun) -> Any:
         pandas = import_module("pandas")
     except ImportError as error:
         msg = "to_pandas needs pandas, which is not installed: pip install pandas"
-        raise ImportError(msg) from error
+        raise MissingPackageError(msg) from error
     return pandas.DataFrame(_columns(run) | _metric_columns(run))
 
 

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext.errors import RunFileError
 from haystack_eval_ext.runs._baseline_shape import wrong_in_baseline
 from haystack_eval_ext.runs._lines import Problems, kind_of, numbered_lines, parse_json, read_text
 from haystack_eval_ext.runs._metric_info import MetricInfo
@@ -23,7 +24,6 @@ from haystack_eval_ext.runs._run_folder import (
     ROWS,
     RUN_KIND,
     SCORES,
-    RunFileError,
     check_folder,
     our_drafts,
 )
@@ -69,14 +69,12 @@ class RunMetric:
     :param scores: The scores; NaN where there is none.
     :param statuses: "scored", "undefined", "error" or "not_run".
     :param errors: Why a row could not be judged; None for the others.
-    :param messages: What a judge's service said where it failed, as it is kept with texts; empty where it said nothing.
     """
 
     info: MetricInfo
     scores: list[float]
     statuses: list[str]
     errors: list[str | None]
-    messages: list[str | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -205,8 +203,7 @@ def _score_line(stored: Stored, number: int, row: Row) -> Row:
     for name, metric in stored.metrics.items():
         cell: Row = {"score": _null(metric.scores[number]), "status": metric.statuses[number]}
         error = metric.errors[number]
-        message = metric.messages[number] if metric.messages else None
-        metrics[name] = cell | ({"error": error} if error else {}) | ({"message": message} if message else {})
+        metrics[name] = cell | ({"error": error} if error else {})
     return {"id": row["id"], "repeat": row["repeat"], "metrics": metrics}
 
 
@@ -305,10 +302,7 @@ def _metrics(
                 msg = f"{file}: scores and statuses of '{name}' contradict each other. Score the rows again."
                 raise RunFileError([msg])
             errors = column(name, lambda cell: _error(cell.get("error")))
-            messages = column(name, lambda cell: _error(cell.get("message")))
-            metrics[name] = RunMetric(
-                MetricInfo.from_dict(data), scores, statuses, errors, messages if any(messages) else []
-            )
+            metrics[name] = RunMetric(MetricInfo.from_dict(data), scores, statuses, errors)
             check_range(file, name, metrics[name].info.type, scores, rows)
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         if isinstance(error, RunFileError):

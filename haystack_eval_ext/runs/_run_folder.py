@@ -7,7 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haystack_eval_ext.runs._lines import FileProblemsError, parse_json
+from haystack_eval_ext.errors import RunFileError, parameter
+from haystack_eval_ext.runs._lines import parse_json
 from haystack_eval_ext.runs._whole_files import drafts_in
 
 if TYPE_CHECKING:
@@ -18,11 +19,7 @@ MANIFEST, ROWS, SCORES = "manifest.json", "rows.jsonl", "scores.jsonl"
 HARNESS, ANSWERS = "harness.json", "answers.jsonl"
 OUR_FILES = frozenset((MANIFEST, ROWS, SCORES, HARNESS, ANSWERS))
 RUN_KIND, HARNESS_KIND = "haystack-eval run", "haystack-eval answers"
-REPLACE = "replace it (replace=True, --force)"
-
-
-class RunFileError(FileProblemsError):
-    """A folder or file holds no run that can be read, or must not be written over."""
+REPLACE = f"replace it ({parameter('replace_run', python='replace=True')})"
 
 
 def our_drafts(folder: Path, *names: str) -> list[Path]:

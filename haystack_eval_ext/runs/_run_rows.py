@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._rows import document_from_json
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS, OTHERS, RUN_ERROR, RUN_STATUS, SKIPPED
 from haystack_eval_ext.runs._faults import told
 from haystack_eval_ext.runs._fingerprints import canonical, label_part, text_hash
@@ -146,7 +147,7 @@ def _asked(dataset: Dataset, records: Sequence[Mapping[str, Any]]) -> Dataset:
     unknown = ids - set(dataset.ids)
     if unknown:
         msg = f"records has the id {min(unknown)!r}, which {dataset.path} lacks. Give the data that was run."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return Dataset(dataset.path, [row for row in dataset.rows if row["id"] in ids])
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext.errors import EvaluationError, parameter
 from haystack_eval_ext.runs._columns import column_name
-from haystack_eval_ext.runs._feeding import EvaluationError
 from haystack_eval_ext.runs._fingerprints import canonical, text_hash
 from haystack_eval_ext.runs._names import nearest
 
@@ -29,18 +29,18 @@ def sample_rows(dataset: Dataset, size: int | None, seed: int, stratify: str | N
     :raises EvaluationError: If there are not so many rows, or no such column.
     """
     if stratify is not None and size is None:
-        msg = "stratify goes with sample: say how many rows."
+        msg = f"{parameter('stratify')} goes with {parameter('sample')}: say how many rows."
         raise EvaluationError(msg)
     if size is None:
         return dataset.rows
     if size > len(dataset):
-        msg = f"sample must be at most the number of rows, {len(dataset)}, but is {size}."
+        msg = f"{parameter('sample')} must be at most the number of rows, {len(dataset)}, but is {size}."
         raise EvaluationError(msg)
     groups: dict[str, list[str]] = defaultdict(list)
     column = "" if stratify is None else "tags" if stratify == "tag" else column_name(stratify)
     if column and not dataset.has(column):
         known = dict.fromkeys(key for row in dataset.rows for key in row)
-        msg = f"stratify: the data has no column {stratify!r}{nearest(stratify or '', known)}"
+        msg = f"{parameter('stratify')}: the data has no column {stratify!r}{nearest(stratify or '', known)}"
         raise EvaluationError(msg)
     for row in dataset.rows:
         value = row.get(column)

@@ -7,9 +7,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext.errors import RunFileError
 from haystack_eval_ext.runs._fingerprints import order_free_hash
 from haystack_eval_ext.runs._metric_info import range_of
-from haystack_eval_ext.runs._run_folder import ROWS, SCORES, RunFileError
+from haystack_eval_ext.runs._run_folder import ROWS, SCORES
 from haystack_eval_ext.runs._spread import ROUNDING
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._means import within_unit
 from haystack_eval_ext.runs._names import close_names
 from haystack_eval_ext.runs._spread import as_values, check_length
@@ -92,7 +93,7 @@ class ScoredRun:
         twice = list(dict.fromkeys(row for row in self.ids if row in seen or seen.add(row)))  # type: ignore[func-returns-value]
         if twice:
             msg = f"ids of {whose} must each come once, but {some(twice)} come more often."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         for name in ("clusters", "tags", "row_fingerprints"):
             column = getattr(self, name)
             if column is not None:
@@ -104,19 +105,19 @@ class ScoredRun:
             unknown = sorted(set(map(str, metric.statuses)) - set(STATUSES))
             if unknown:
                 msg = f"statuses of '{name}' in {whose} must be among {sorted(STATUSES)}, but hold {some(unknown)}."
-                raise ValueError(msg)
+                raise InvalidValueError(msg)
             for row, (score, status) in enumerate(zip(metric.scores, metric.statuses, strict=True)):
                 if status in NO_NUMBER and has_number(score):
                     msg = (
                         f"scores of '{name}' in {whose} must be NaN where the status is '{status}', but row {row} has "
                         "a number."
                     )
-                    raise ValueError(msg)
+                    raise InvalidValueError(msg)
             if metric.failed is not None:
                 check_length(f"failed of '{name}'", len(metric.failed), whose, rows)
                 if not all(0 <= share <= 1 for share in metric.failed):
                     msg = f"failed of '{name}' in {whose} must be shares from 0 to 1."
-                    raise ValueError(msg)
+                    raise InvalidValueError(msg)
 
 
 class Bounds(NamedTuple):

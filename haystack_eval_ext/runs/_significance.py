@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from haystack_eval_ext.errors import InvalidValueError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -93,7 +95,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     for rank, (p, place) in enumerate(tests):
         if not 0 <= p <= 1:
             msg = f"p_values must be from 0 to 1, but number {place} is {p!r}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         highest = max(highest, min(1.0, (len(tests) - rank) * p))
         adjusted[place] = highest
     return adjusted

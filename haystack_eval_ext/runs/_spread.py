@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from haystack_eval_ext.errors import InvalidValueError
+
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
@@ -182,7 +184,7 @@ def check_confidence(confidence: float) -> None:
     """
     if not 0 < confidence < 1:
         msg = f"confidence must lie between 0 and 1, such as 0.95, but is {confidence!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 def as_values(name: str, scores: Scores) -> NDArray[np.float64]:
@@ -198,18 +200,18 @@ def as_values(name: str, scores: Scores) -> NDArray[np.float64]:
         values = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         msg = f"{name} must be numbers, one a row and NaN where there is none."
-        raise ValueError(msg) from error
+        raise InvalidValueError(msg) from error
     if values.ndim != 1:
         msg = f"{name} must be a flat list of numbers, but has {values.ndim} dimensions."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         msg = f"{name} must be finite, or NaN where there is none, but row {int(infinite[0])} is infinite."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     large = np.flatnonzero(np.abs(values) > LARGEST)
     if len(large):
         msg = f"{name} must lie within {LARGEST:g} of 0, but row {int(large[0])} is {values[large[0]]:g}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return values
 
 
@@ -221,7 +223,7 @@ def check_length(name: str, length: int, other: str, rows: int) -> None:
     """
     if length != rows:
         msg = f"{name} must have one value for each of the {rows} rows of {other}, but has {length}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 def rows_of(clusters: Sequence[Hashable] | None, kept: NDArray[np.bool_]) -> list[Hashable] | None:

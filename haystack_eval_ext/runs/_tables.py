@@ -12,6 +12,7 @@ from haystack import Document
 
 from haystack_eval_ext._batches import as_list, describe
 from haystack_eval_ext._parameters import plain
+from haystack_eval_ext.errors import InvalidTypeError, MissingPackageError
 
 _EXPECTED = "a file, a list of rows, a DataFrame, or a Dataset"
 # What most cells hold, and what needs no look.
@@ -38,7 +39,7 @@ def rows_of_object(data: Any) -> list[Any]:
         return rows
     once = " It can be read only once: give list(x)." if isinstance(data, Iterable) and not _is_text(data) else ""
     msg = f"data must be {_EXPECTED}, but is {describe(data)}.{once}"
-    raise TypeError(msg)
+    raise InvalidTypeError(msg)
 
 
 def tidy(value: Any) -> Any:
@@ -69,7 +70,7 @@ def parquet_rows(path: Any) -> list[dict[str, Any]]:
         parquet = import_module("pyarrow.parquet")
     except ImportError as error:
         msg = 'Parquet files need pyarrow: pip install "haystack-eval-ext[parquet]"'
-        raise ImportError(msg) from error
+        raise MissingPackageError(msg) from error
     rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
     return rows
 
@@ -80,11 +81,11 @@ def _turned(columns: Mapping[Any, Any]) -> list[Any]:
     if tables or not values or not all(isinstance(value, list) for value in values.values()):
         hint = f" Give one of its splits, such as data[{tables[0]!r}]." if tables else " A single row is a list: [row]."
         msg = f"data must be {_EXPECTED}, but is {describe(columns)}.{hint}"
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     lengths = {len(value) for value in values.values()}
     if len(lengths) > 1:
         msg = f"data has columns of different lengths ({', '.join(map(str, sorted(lengths)))}); give one entry a row."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._scored import nearest
 
 if TYPE_CHECKING:
@@ -27,6 +28,6 @@ def chosen_tags(by: str | Sequence[str], tags: Iterable[Sequence[str]]) -> list[
         found = [tag for tag in present if wanted in ("*", tag) or tag.startswith((f"{wanted}:", f"{wanted}="))]
         if not found:
             msg = f"by must name tags of the rows, but '{wanted}' is none ({nearest(wanted, present)})."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         chosen += found
     return list(dict.fromkeys(chosen))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._agreement import Agreement, agreement, missing
 from haystack_eval_ext.runs._spread import as_units, check_length
 
@@ -106,17 +107,17 @@ def sweep_thresholds(
     check_length("scores", len(scores), "human", len(human))
     if folds < _FEWEST_FOLDS:
         msg = f"folds must be at least {_FEWEST_FOLDS}, but is {folds!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     kept = [place for place, pair in enumerate(zip(human, scores, strict=True)) if not any(map(missing, pair))]
     classes = np.array([human[place] for place in kept], dtype=np.float64)
     values = np.array([scores[place] for place in kept], dtype=np.float64)
     groups = None if clusters is None else [clusters[place] for place in kept]
     if not set(classes.tolist()) <= {0.0, 1.0}:
         msg = "a sweep of thresholds needs people's labels of two classes, 1 and 0: give a threshold for the labels."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if len(set(values.tolist())) < 2:  # noqa: PLR2004 - nothing to cut
         msg = "a sweep of thresholds needs scores that differ, but all are the same."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     fold, parts = _folds(classes, groups, folds, seed)
     chosen, judged = [], np.zeros(len(values))
     for part in range(parts):
@@ -162,7 +163,7 @@ def _folds(
             "a sweep of thresholds needs two rows of each class at least, not of one cluster, but one class has "
             f"{least}: label more rows."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     parts = min(folds, least)
     order = np.random.default_rng(seed).permutation(len(numbers))
     order = order[np.argsort((shares.sums / shares.sizes)[order], kind="stable")]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._differences import CHANGES, Difference
 from haystack_eval_ext.runs._means import MeanEstimate, read_scores, zero_one
 from haystack_eval_ext.runs._spread import ROUNDING, Interval, Units, check_confidence, t_tails, wider
@@ -85,7 +86,7 @@ def unpaired_difference(
     """
     if resamples < 0:
         msg = f"resamples must be at least 0, but is {resamples}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     check_confidence(confidence)
     runs = read_scores(base, clusters=base_clusters), read_scores(new, clusters=new_clusters)
     one, two = (run.estimate(confidence) for run in runs)

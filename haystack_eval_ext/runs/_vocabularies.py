@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._batches import as_list
+from haystack_eval_ext.errors import InvalidValueError, parameter
 from haystack_eval_ext.runs._columns import BY_NAME, COLUMNS, Column, column_name
 from haystack_eval_ext.runs._lines import parse_json
 from haystack_eval_ext.runs._names import nearest
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from haystack_eval_ext.runs._lines import Problems, Record
 
 #: Names of other tools that mean one thing; our own names go before them.
+_COLUMNS = parameter("columns")
 FOREIGN: dict[str, tuple[str, ...]] = {
     "question": ("input", "inputs"),
     "reference_answer": (
@@ -81,14 +83,14 @@ def check_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
     for given, theirs in (columns or {}).items():
         ours = column_name(given)
         if ours not in BY_NAME:
-            msg = f"columns: {given!r} is no meaning of a column{nearest(given, [column.name for column in COLUMNS])}"
-            raise ValueError(msg)
+            msg = f"{_COLUMNS}: {given!r} is no column's meaning{nearest(given, [column.name for column in COLUMNS])}"
+            raise InvalidValueError(msg)
         if not isinstance(theirs, str) or not theirs:
-            msg = f"columns: {ours!r} must name one column of the data."
-            raise ValueError(msg)
+            msg = f"{_COLUMNS}: {ours!r} must name one column of the data."
+            raise InvalidValueError(msg)
         if ours in found or theirs in found.values():
-            msg = f"columns: {ours!r} and {theirs!r} must be named once each."
-            raise ValueError(msg)
+            msg = f"{_COLUMNS}: {ours!r} and {theirs!r} must be named once each."
+            raise InvalidValueError(msg)
         found[ours] = theirs
     return found
 

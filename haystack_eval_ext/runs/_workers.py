@@ -10,6 +10,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from haystack_eval_ext.errors import HaystackEvalError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
@@ -25,7 +27,7 @@ class _Ended(NamedTuple, Generic[_Result]):
     taken: threading.Event
 
 
-class AllHangError(RuntimeError):
+class AllHangError(HaystackEvalError, RuntimeError):
     """Every slot holds a call that does not end."""
 
 

@@ -27,9 +27,9 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any
 
-from haystack_eval_ext._parameters import plain
+from haystack_eval_ext.errors import ComparisonError, InvalidValueError, RunFileError
 from haystack_eval_ext.runs import comparison as comparing
 from haystack_eval_ext.runs import gate
 from haystack_eval_ext.runs._agreement import Agreement
@@ -44,14 +44,14 @@ from haystack_eval_ext.runs._rescoring import evaluate_again, metrics_anew, pipe
 from haystack_eval_ext.runs._run_folder import MANIFEST, check_folder
 from haystack_eval_ext.runs._setup_record import setup_of
 from haystack_eval_ext.runs._setups import compare_setups
-from haystack_eval_ext.runs.comparison import Comparison, ComparisonError
+from haystack_eval_ext.runs.comparison import Comparison
 from haystack_eval_ext.runs.dataset import Data, Dataset, open_dataset
 from haystack_eval_ext.runs.evaluation import evaluate_pipeline
 from haystack_eval_ext.runs.gate import Condition, GateResult, exit_code, overall_outcome
 from haystack_eval_ext.runs.judging import JudgeSettings, prepare_judges
 from haystack_eval_ext.runs.making import make_run
-from haystack_eval_ext.runs.rag import RagOptions, evaluate_rag
-from haystack_eval_ext.runs.run import EvaluationRun, RunFileError, load_run
+from haystack_eval_ext.runs.rag import run_rag
+from haystack_eval_ext.runs.run import EvaluationRun, load_run
 from haystack_eval_ext.runs.trec_runs import evaluate_trec
 
 if TYPE_CHECKING:
@@ -144,60 +144,6 @@ def evaluate(
     return run if texts else run.without_texts()
 
 
-def run_rag(
-    evaluators: Pipeline | FilePath | Mapping[str, Any],
-    data: Data,
-    rag: Any,
-    *,
-    out: FilePath | None = None,
-    name: str | None = None,
-    judge: JudgeSettings | None = None,
-    index: FilePath | None = None,
-    documents: FilePath | None = None,
-    overrides: Mapping[str, Any] | None = None,
-    label_field: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    **options: Unpack[RagOptions],
-) -> EvaluationRun:
-    """
-    Ask a RAG pipeline the questions of a dataset, score the answers and each stage of retrieval, and keep the run.
-
-    :param evaluators: A pipeline, its YAML file, the name of a shipped one, or components by name.
-    :param data: The questions and labels: a Dataset, its file, or a list of rows.
-    :param rag: A pipeline's YAML file, "module:name", or the thing itself: a Pipeline, a component, a function of a
-        question.
-    :param out: Folder of the run. Each answer is in it as soon as it is there: after a kill the same call goes on.
-    :param name: What reports call the run; without it the folder's name, else that of the RAG pipeline.
-    :param judge: Budgets, cache and generator of all judges for this run. A row that they cannot judge costs no other.
-    :param index: YAML of an indexing pipeline that fills the store first.
-    :param documents: The folder of files that it indexes.
-    :param overrides: Init parameters of the RAG pipeline by "component.parameter", for YAML.
-    :param label_field: Where bare keys of a data file go, as in `read_dataset`, and what evaluators of a YAML file
-        compare that do not say it; one that says something else is refused. None: "id".
-    :param columns: What columns of the data mean whose names do not say it, as in `read_dataset`.
-    :param options: What :func:`~haystack_eval_ext.runs.rag.evaluate_rag` takes besides: `concurrency`, `repeats`,
-        `sample`, `retrieved`, `texts` and so on.
-    :returns: The run, with a metric "stage/metric" for each stage of retrieval where there are several.
-    :raises EvaluationError: If the target cannot be made or asked, every question failed, or nothing can be scored.
-    :raises RunFileError: If the folder holds something else.
-    :raises ValueError: If the data or an option is wrong.
-    """
-    return evaluate_rag(
-        evaluators,
-        data,
-        rag,
-        out=out,
-        name=name,
-        judge=judge,
-        index=index,
-        documents=documents,
-        overrides=overrides,
-        label_field=label_field,
-        columns=columns,
-        **cast("RagOptions", plain(dict(options))),
-    )
-
-
 def compare(
     base: EvaluationRun | FilePath,
     new: EvaluationRun | FilePath,
@@ -243,7 +189,7 @@ def compare(
     for name, given in (("judge", judge), ("mapping", mapping)):
         if given is not None and not rejudge:
             msg = f"{name} is for rejudge=True: without it nothing is judged."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     how: dict[str, Any] = {
         "common": common,
         "unpaired": unpaired,
@@ -298,7 +244,7 @@ def check(
     if isinstance(run_or_comparison, Comparison):
         if confidence is not None:
             msg = "confidence belongs to the comparison: give it to compare, and leave it out here."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return gate.check_comparison(
             run_or_comparison, conditions, by_mean=by_mean, tolerate_failed=tolerate_failed, rule=rule
         )
@@ -379,5 +325,5 @@ def _source(data: Data | EvaluationRun, label_field: str, columns: Mapping[str, 
         return open_dataset(data, label_field=label_field, columns=columns)
     if columns:
         msg = "columns is for rows or their file: a run has its columns under our names. Leave it out."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return data

@@ -9,8 +9,9 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from haystack_eval_ext.errors import ComparisonError, InvalidValueError
 from haystack_eval_ext.runs._differences import RESAMPLES
-from haystack_eval_ext.runs._joining import ComparisonError, check_unpaired, join
+from haystack_eval_ext.runs._joining import check_unpaired, join
 from haystack_eval_ext.runs._metric_comparison import (
     JoinedRows,
     MetricComparison,
@@ -141,12 +142,12 @@ def compare(
     for parameter, number in (("seed", seed), ("changed", changed)):
         if number < 0:
             msg = f"{parameter} must be at least 0, but is {number!r}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     if metrics is not None:
         base, new = _chosen(base, new, metrics)
     if common and unpaired:
         msg = "common and unpaired exclude each other: the first pairs the shared rows, the second pairs none."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     tags: tuple[Sequence[Sequence[str]] | None, ...]
     if unpaired:
         check_unpaired(base, new)
@@ -163,7 +164,7 @@ def compare(
     for name, margin in (margins or {}).items():
         if not 0 < margin < math.inf:
             msg = f"margins must be above 0, but that of '{name}' is {margin!r}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
     _check_names("lower_is_better", lower_is_better, list(dict.fromkeys([*base.metrics, *new.metrics])))
     lower = {name for run in (base, new) for name, metric in run.metrics.items() if metric.lower_is_better}
     settings = Settings(
@@ -197,7 +198,7 @@ def _chosen(base: ScoredRun, new: ScoredRun, metrics: Collection[str]) -> tuple[
     """Both runs with the named metrics alone."""
     if isinstance(metrics, str) or not metrics:
         msg = "metrics must be a list of names of metrics that both runs have, or None for all."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     _check_names("metrics", metrics, [name for name in base.metrics if name in new.metrics], "metrics of both runs")
     one, two = (
         replace(run, metrics={name: metric for name, metric in run.metrics.items() if name in metrics})
@@ -236,7 +237,7 @@ def _slices(
         return {}
     if None in tags:
         msg = "by needs rows with tags, but the runs have none."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     slices = {}
     for tag in chosen_tags(by, (row for column in tags for row in column or ())):
         places = [[row for row, of_row in enumerate(column or ()) if tag in of_row] for column in tags]
@@ -254,4 +255,4 @@ def _check_names(
     for name in names:
         if name not in known:
             msg = f"{parameter} must name {what}, but '{name}' is none ({nearest(name, known)})."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)

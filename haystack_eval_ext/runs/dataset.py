@@ -9,21 +9,14 @@ from typing import Any
 
 from haystack import Document
 
+from haystack_eval_ext.errors import DatasetError, InvalidValueError
 from haystack_eval_ext.runs._columns import COLUMNS, IGNORED, SKIPPED, Column
 from haystack_eval_ext.runs._csv_files import csv_records
 from haystack_eval_ext.runs._exported import from_export
 from haystack_eval_ext.runs._fingerprints import label_part, order_free_hash
 from haystack_eval_ext.runs._json_files import json_records, jsonl_records
 from haystack_eval_ext.runs._labels import check_label_field
-from haystack_eval_ext.runs._lines import (
-    FilePath,
-    FileProblemsError,
-    Problems,
-    Record,
-    kind_of,
-    raise_if_any,
-    read_text,
-)
+from haystack_eval_ext.runs._lines import FilePath, Problems, Record, kind_of, raise_if_any, read_text
 from haystack_eval_ext.runs._rows_of_data import data_rows
 from haystack_eval_ext.runs._tables import parquet_rows, rows_of_object, tidy
 from haystack_eval_ext.runs._vocabularies import check_columns, meanings
@@ -44,10 +37,6 @@ __all__ = [
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 _SPREADSHEETS = frozenset((".xls", ".xlsx", ".xlsm", ".ods"))
-
-
-class DatasetError(FileProblemsError):
-    """A data file is not what its columns promise; `problems` lists every fault."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +131,7 @@ class Dataset:
         if not self.has(name):
             known = sorted({key for row in self.rows for key in row})
             msg = f"{self.path} has no column {name!r}, expected one of {', '.join(known)}."
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         return [row.get(name) for row in self.rows]
 
     def sockets(self) -> dict[str, list[Any]]:
@@ -350,7 +339,7 @@ def beir_dataset(beir: BeirFolder, split: str, *, ignore_identical_ids: bool = F
     """
     if split not in beir.qrels:
         msg = f"{beir.path or 'The BEIR folder'} has no split {split!r}, expected one of {', '.join(beir.qrels)}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     qrels = beir.qrels[split]
     problems = Problems(beir.path or "queries.jsonl")
     for query in qrels:

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._conditions import Condition, parse_condition
 from haystack_eval_ext.runs._gate_evidence import (
     evidence_of_change,
@@ -121,7 +122,7 @@ def check_run(
             msg = (
                 f"'{condition}' compares two runs, but here is one: use 'METRIC < NUMBER', or compare with a base run."
             )
-            raise ValueError(msg)
+            raise InvalidValueError(msg)
         _check_metric(condition, run.metrics)
         side = metric_side(run.metrics[condition.metric], clusters=run.clusters, confidence=confidence)
         checks.append(_mean_check(side, how))
@@ -206,7 +207,7 @@ def exit_code(outcome: Outcome, inconclusive: Literal["pass", "warn", "fail"] = 
             "outcome must be 'pass', 'fail' or 'inconclusive', and inconclusive 'pass', 'warn' or 'fail', but they are "
             f"{outcome!r} and {inconclusive!r}."
         )
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return _INCONCLUSIVE_CODES[inconclusive] if outcome == "inconclusive" else int(outcome == "fail")
 
 
@@ -262,17 +263,17 @@ def _how(confidence: float, power: float, tolerate_failed: float, rule: Rule, *,
     check_confidence(confidence)
     if not 0 <= tolerate_failed <= 1:
         msg = f"tolerate_failed must be a share from 0 to 1, but is {tolerate_failed!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     if rule not in get_args(Rule):
         msg = f"rule must be 'significant' or 'strict', but is {rule!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return How(confidence, power, by_mean, tolerate_failed, rule)
 
 
 def _check_metric(condition: Condition, known: Collection[str]) -> None:
     if condition.metric not in known:
         msg = f"'{condition}' names no metric of the run ({nearest(condition.metric, known)})."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
 
 
 class _Check(NamedTuple):

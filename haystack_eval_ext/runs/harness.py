@@ -8,23 +8,22 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from haystack_eval_ext._parameters import check_integer, is_number
 from haystack_eval_ext._rows import describe
-from haystack_eval_ext.judged._account import check_prices
+from haystack_eval_ext.errors import HarnessError, InvalidTypeError, TargetError, parameter
+from haystack_eval_ext.runs._ask_options import AskOptions
 from haystack_eval_ext.runs._asking import Asker, Job, given_up
 from haystack_eval_ext.runs._faults import told
 from haystack_eval_ext.runs._fingerprints import order_free_hash
 from haystack_eval_ext.runs._first_answers import settled
-from haystack_eval_ext.runs._questions import check_mapping
-from haystack_eval_ext.runs._row_log import HarnessError, RowLog
+from haystack_eval_ext.runs._questions import check_sections
+from haystack_eval_ext.runs._row_log import RowLog
 from haystack_eval_ext.runs._run_folder import check_folder
 from haystack_eval_ext.runs._sampling import sample_rows
 from haystack_eval_ext.runs._tracing import recording_tracer
-from haystack_eval_ext.runs._usage import Prices
 from haystack_eval_ext.runs._workers import AllHangError, Workers
 from haystack_eval_ext.runs.dataset import Dataset
 from haystack_eval_ext.runs.indexing import check_stores
-from haystack_eval_ext.runs.targets import TargetError, as_target
+from haystack_eval_ext.runs.targets import as_target
 
 if TYPE_CHECKING:
     import os
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from haystack_eval_ext.runs._questions import Sections
     from haystack_eval_ext.runs.targets import Target
 
-__all__ = ["HarnessError", "RunPlan", "TargetError", "check_options", "plan_run", "run_target"]
+__all__ = ["HarnessError", "RunPlan", "TargetError", "plan_run", "run_target"]
 
 
 @dataclass(frozen=True)
@@ -54,47 +53,23 @@ class RunPlan:
     asker: Asker
 
 
-def plan_run(
-    target: Any,
-    dataset: Dataset,
-    *,
-    concurrency: int = 8,
-    isolate: bool = False,
-    repeats: int = 1,
-    sample: int | None = None,
-    seed: int = 0,
-    stratify: str | None = None,
-    retrieved: str | None = None,
-    mapping: Mapping[str, Any] | None = None,
-    prices: Prices | None = None,
-    max_failures: int | None = None,
-    timeout: float | None = None,
-) -> RunPlan:
+def plan_run(target: Any, dataset: Dataset, options: AskOptions) -> RunPlan:
     """
     Check everything that :func:`run_target` takes, without asking, filling or writing anything.
 
+    :param target: As for :func:`run_target`.
+    :param dataset: The questions.
+    :param options: How they are asked.
     :returns: The plan.
     :raises ValueError: As :func:`run_target`, TypeError likewise.
     """
-    check_options(
-        concurrency=concurrency,
-        repeats=repeats,
-        sample=sample,
-        seed=seed,
-        stratify=stratify,
-        retrieved=retrieved,
-        mapping=mapping,
-        prices=prices,
-        max_failures=max_failures,
-        timeout=timeout,
-    )
-    sections = check_mapping(mapping)
+    sections = check_sections(options.sections)
     _check_questions(dataset)
-    rows = sample_rows(dataset, sample, seed, stratify)
+    rows = sample_rows(dataset, options.sample, options.seed, options.stratify)
     found = as_target(target)
-    asker = Asker(found, Dataset(dataset.path, rows), sections, retrieved, prices)
+    asker = Asker(found, Dataset(dataset.path, rows), sections, options.retrieved, options.prices)
     if found.pipeline is None:
-        asker.warm_up(int(isolate))  # refuses isolate
+        asker.warm_up(int(options.isolate))  # refuses isolate
     return RunPlan(found, rows, sections, asker)
 
 
@@ -103,20 +78,8 @@ def run_target(
     dataset: Dataset,
     *,
     out: str | os.PathLike[str] | None = None,
-    concurrency: int = 8,
-    isolate: bool = False,
-    repeats: int = 1,
-    sample: int | None = None,
-    seed: int = 0,
-    stratify: str | None = None,
-    retrieved: str | None = None,
-    mapping: Mapping[str, Any] | None = None,
-    prices: Prices | None = None,
-    progress: bool = True,
-    max_failures: int | None = None,
-    timeout: float | None = None,
-    retry_failed: bool = False,
     replace: bool = False,
+    **options: Any,
 ) -> list[dict[str, Any]]:
     """
     Ask a RAG pipeline the questions of a dataset, several at the same time.
@@ -144,22 +107,10 @@ def run_target(
         SuperComponent or an Agent, or a function of a question that returns a dict.
     :param dataset: The questions.
     :param out: Folder for `answers.jsonl` and `harness.json`; None keeps everything in memory.
-    :param concurrency: How many questions are in flight at most.
-    :param isolate: Give each thread a copy of the pipeline, for components that cannot be shared.
-    :param repeats: How often each question is asked.
-    :param sample: Ask so many questions only.
-    :param seed: Chooses the sample.
-    :param stratify: A column (or "tag") whose values keep their shares in the sample.
-    :param retrieved: The stage whose documents are evaluated; without it the last one.
-    :param mapping: `{"inputs": {"query": ["component.socket"]}, "outputs": {"answers": ["component.socket"]}}`, as the
-        sections of a pipeline's YAML, which it goes before. An input of another name gets the column of that name.
-    :param prices: `{model: {"input": price, "output": price}}` for a million tokens; "*" is any other model.
-    :param progress: Show a progress bar, where standard error is a terminal.
-    :param max_failures: Stop the run when more rows than this have failed.
-    :param timeout: Seconds after which a question is given up. Its thread is busy until the call ends.
-    :param retry_failed: When going on, ask again what failed.
     :param replace: Ask everything anew where the folder holds the answers of a finished run, or of another one. What
         was being asked when the same call was killed is gone on with.
+    :param options: What :class:`~haystack_eval_ext.runs._ask_options.AskOptions` has, such as `concurrency`, `repeats`,
+        `sample`, `timeout`.
     :returns: One plain record for each question and repeat, in the order of the dataset, repeat by repeat: `id`,
         `repeat`, `status` ("ok" or "error"), `error` (class, component, reason, message), `question`, `answer`,
         `contexts`, `documents`, `stages`, `components`, `seconds`, `tokens` by model, `cost`; and `thoughts` (true)
@@ -171,24 +122,11 @@ def run_target(
         finished are kept.
     """
     folder = None if out is None else check_folder(out, replace=True, going_on=True)
-    plan = plan_run(
-        target,
-        dataset,
-        concurrency=concurrency,
-        isolate=isolate,
-        repeats=repeats,
-        sample=sample,
-        seed=seed,
-        stratify=stratify,
-        retrieved=retrieved,
-        mapping=mapping,
-        prices=prices,
-        max_failures=max_failures,
-        timeout=timeout,
-    )
+    how = AskOptions.of(options)
+    plan = plan_run(target, dataset, how)
     rows, asker = plan.rows, plan.asker
     check_stores(plan.target)
-    jobs = [Job(row, repeat) for repeat in range(repeats) for row in rows]
+    jobs = [Job(row, repeat) for repeat in range(how.repeats) for row in rows]
     with ExitStack() as stack:
         done: dict[tuple[str, int], dict[str, Any]] = {}
         log: RowLog | None = None
@@ -196,42 +134,36 @@ def run_target(
             manifest = {
                 "questions": _question_hash(dataset, asker.columns),
                 "target": {"name": plan.target.name, "fingerprint": plan.target.fingerprint()},
-                "settings": {
-                    "repeats": repeats,
-                    "sample": sample,
-                    "seed": None if sample is None else seed,
-                    "stratify": stratify,
-                    "retrieved": retrieved,
-                    "mapping": plan.sections,
-                },
+                "settings": how.recorded | {"mapping": plan.sections},
             }
-            log = RowLog(folder, manifest, retry_failed=retry_failed, replace=replace)
+            log = RowLog(folder, manifest, retry_failed=how.retry_failed, replace=replace)
             stack.callback(log.close)
             done.update(log.done)
         missing = [job for job in jobs if (job.row["id"], job.repeat) not in done]
         failures = sum(record["status"] == "error" for record in done.values())
         if missing:
-            _check_failures(failures, max_failures, done, folder)
-            slots = min(concurrency, len(missing))
-            asker.warm_up(slots if isolate else 0)
-            advance = _progress(stack, len(jobs), len(jobs) - len(missing)) if progress else None
+            _check_failures(failures, how.max_failures, done, folder)
+            slots = min(how.concurrency, len(missing))
+            asker.warm_up(slots if how.isolate else 0)
+            advance = _progress(stack, len(jobs), len(jobs) - len(missing)) if how.progress else None
             stack.enter_context(recording_tracer())
-            workers: Workers[Job, dict[str, Any]] = Workers(asker.ask, slots, timeout)
+            workers: Workers[Job, dict[str, Any]] = Workers(asker.ask, slots, how.timeout)
             ended = stack.enter_context(closing(workers.run(missing)))
             try:
                 proven = any(record["status"] == "ok" for record in done.values())
                 for job, result in settled(ended, len(missing), proven=proven):
-                    record = given_up(job, timeout or 0.0) if result is None else result
+                    record = given_up(job, how.timeout or 0.0) if result is None else result
                     if log is not None:
                         log.append(record)
                     done[job.row["id"], job.repeat] = record
                     failures += record["status"] == "error"
                     if advance is not None:
                         advance()
-                    _check_failures(failures, max_failures, done, folder)
+                    _check_failures(failures, how.max_failures, done, folder)
             except AllHangError:
+                limit = f"{how.timeout:g} s"
                 msg = (
-                    f"All {slots} threads hold calls that did not end within {timeout:g} s and again {timeout:g} s; "
+                    f"All {slots} threads hold calls that did not end within {limit} and again {limit}; "
                     f"{len(done)} of {len(jobs)} rows are finished."
                     + ("" if folder is None else " Start again with the same folder to go on.")
                 )
@@ -250,57 +182,20 @@ def _check_failures(failures: int, limit: int | None, done: Mapping[Any, dict[st
     if limit is None or failures <= limit:
         return
     fault = next(record["error"] for record in reversed(list(done.values())) if record["status"] == "error")
-    msg = f"{failures} of {len(done)} rows failed, more than max_failures={limit}. The last: {told(fault)}"
+    allowed = parameter("max_failures", limit, python=f"max_failures={limit}")
+    msg = f"{failures} of {len(done)} rows failed, more than {allowed}. The last: {told(fault)}"
     if folder is not None:
         msg += (
-            " To go on, start again with the same folder, and with retry_failed, which asks the failed ones again, or "
-            "with a higher max_failures."
+            f" To go on, start again with the same folder, and with {parameter('retry_failed')}, which asks the failed "
+            f"ones again, or with a higher {parameter('max_failures')}."
         )
     raise HarnessError(msg)
-
-
-def check_options(
-    *,
-    concurrency: Any = 8,
-    repeats: Any = 1,
-    sample: Any = None,
-    seed: Any = 0,
-    stratify: Any = None,
-    retrieved: Any = None,
-    mapping: Any = None,
-    prices: Any = None,
-    max_failures: Any = None,
-    timeout: Any = None,
-) -> None:
-    """
-    Check the options of :func:`run_target` as far as they can be without data and target.
-
-    :raises ValueError: If one is out of its range, TypeError if it is of another type.
-    """
-    check_integer("concurrency", concurrency, minimum=1)
-    check_integer("repeats", repeats, minimum=1)
-    check_integer("seed", seed, minimum=0)
-    if sample is not None:
-        check_integer("sample", sample, minimum=1)
-    if max_failures is not None:
-        check_integer("max_failures", max_failures, minimum=0)
-    for name, value in (("stratify", stratify), ("retrieved", retrieved)):
-        if value is not None and not isinstance(value, str):
-            msg = f"{name} must be a text or None, but is {describe(value)}."
-            raise TypeError(msg)
-    if timeout is not None and (not is_number(timeout) or timeout <= 0):
-        came = timeout if isinstance(timeout, int | float) else describe(timeout)
-        msg = f"timeout must be a number of seconds above 0, or None, but is {came}."
-        raise ValueError(msg)
-    if prices is not None:
-        check_prices(prices)
-    check_mapping(mapping)
 
 
 def _check_questions(dataset: Dataset) -> None:
     if not isinstance(dataset, Dataset):
         msg = f"dataset must be a Dataset, as read_dataset gives it, but is {describe(dataset)}."
-        raise TypeError(msg)
+        raise InvalidTypeError(msg)
     if not len(dataset):
         msg = f"{dataset.path} holds no rows, expected at least one question."
         raise HarnessError(msg)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from haystack.core.errors import PipelineRuntimeError
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from haystack_eval_ext.errors import PipelineFileError, TargetError
 from haystack_eval_ext.runs._faults import describe_fault
-from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
+from haystack_eval_ext.runs._loading import load_pipeline, read_pipeline_text
 from haystack_eval_ext.runs._overrides import read_yaml
-from haystack_eval_ext.runs._questions import TargetError, free_sockets, place, read_sections
+from haystack_eval_ext.runs._questions import free_sockets, place, read_sections
 from haystack_eval_ext.runs._stores import document_stores, in_memory_index, searched_stores
 
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ import yaml
 from haystack import Pipeline
 
 from haystack_eval_ext._embedding import check_embedder
+from haystack_eval_ext.errors import EvaluationError, PipelineFileError
 from haystack_eval_ext.judged._account import Budget, check_prices, sum_of
 from haystack_eval_ext.judged._base import JudgedEvaluator
 from haystack_eval_ext.judged._generator import check_generator
-from haystack_eval_ext.runs._feeding import EvaluationError, plan_inputs
+from haystack_eval_ext.runs._feeding import plan_inputs
 from haystack_eval_ext.runs._lines import FilePath
-from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
+from haystack_eval_ext.runs._loading import load_pipeline, read_pipeline_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

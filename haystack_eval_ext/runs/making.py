@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from haystack import Pipeline
 
 from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext.errors import EvaluationError
 from haystack_eval_ext.runs._answerability import answerability
-from haystack_eval_ext.runs._faults import stores
 from haystack_eval_ext.runs._fingerprints import canonical
 from haystack_eval_ext.runs._metric_info import metric_info
 from haystack_eval_ext.runs._pipeline_text import kept_yaml, pipeline_yaml
@@ -22,7 +22,7 @@ from haystack_eval_ext.runs._run_files import FORMAT, RUN_KIND, RunMetric
 from haystack_eval_ext.runs._run_rows import run_error, run_rows
 from haystack_eval_ext.runs._usage import rag_usage
 from haystack_eval_ext.runs._versions import versions
-from haystack_eval_ext.runs.evaluation import Evaluation, EvaluationError, MetricScores
+from haystack_eval_ext.runs.evaluation import Evaluation, MetricScores
 from haystack_eval_ext.runs.run import EvaluationRun
 
 if TYPE_CHECKING:
@@ -203,15 +203,12 @@ def _metric(
     component = label.partition(".")[0]
     cells: dict[tuple[str, int], tuple[float, str, str | None]] = {}
     usage: dict[str, dict[str, Any]] = {component: {"models": {}}}
-    said: dict[tuple[str, int], str] = {}
     for repeat, evaluation in enumerate(evaluations):
         found = _named(evaluation, label)
         if evaluation is None or found is None:
             continue
         usage[component]["models"] |= evaluation.usage.get(component, {}).get("models") or {}
         errors = evaluation.errors.get(component, {})
-        if stores("judge"):
-            said |= {(row, repeat): text for row, text in evaluation.messages.get(component, {}).items()}
         for row_id, score, status in zip(evaluation.ids, found.individual_scores, found.statuses, strict=True):
             cells[row_id, repeat] = (*_normal(label, row_id, score, status), errors.get(row_id))
     known = {(row["id"], row["repeat"]) for row in rows}
@@ -225,7 +222,6 @@ def _metric(
         [score for score, _, _ in columns],
         [status for _, status, _ in columns],
         [error for _, _, error in columns],
-        [said.get((row["id"], row["repeat"])) for row in rows] if said else [],
     )
 
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from haystack import Pipeline
 
+from haystack_eval_ext.errors import EvaluationError, TargetError, parameter
+from haystack_eval_ext.runs._ask_options import AskOptions
 from haystack_eval_ext.runs._borrowed import borrow
 from haystack_eval_ext.runs._columns import SKIPPED
 from haystack_eval_ext.runs._compared_field import DEFAULT_FIELD
@@ -17,7 +19,8 @@ from haystack_eval_ext.runs._corpus import corpus_of
 from haystack_eval_ext.runs._demands import demand
 from haystack_eval_ext.runs._evaluators import opened
 from haystack_eval_ext.runs._faults import texts_wanted, told
-from haystack_eval_ext.runs._feeding import LABELS_SOCKET, EvaluationError
+from haystack_eval_ext.runs._feeding import LABELS_SOCKET
+from haystack_eval_ext.runs._forecast import forecast_lines, forecast_of_size
 from haystack_eval_ext.runs._label_check import check_store
 from haystack_eval_ext.runs._loading import read_pipeline_text
 from haystack_eval_ext.runs._row_log import kept_by_us
@@ -25,51 +28,27 @@ from haystack_eval_ext.runs._row_reports import thought_reports
 from haystack_eval_ext.runs._run_folder import check_folder
 from haystack_eval_ext.runs.dataset import Data, Dataset, open_dataset
 from haystack_eval_ext.runs.evaluation import Evaluation, MetricScores, check_pipeline, evaluate_pipeline
-from haystack_eval_ext.runs.harness import check_options, plan_run, run_target
+from haystack_eval_ext.runs.harness import plan_run, run_target
 from haystack_eval_ext.runs.indexing import fill_store
 from haystack_eval_ext.runs.judging import JudgeSettings, prepare_judges
 from haystack_eval_ext.runs.making import make_run, no_scores
 from haystack_eval_ext.runs.records import dataset_of_records, failed_ids, stage_datasets
-from haystack_eval_ext.runs.targets import Target, TargetError, as_target, load_target
+from haystack_eval_ext.runs.targets import Target, as_target, load_target
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from haystack_eval_ext.runs._lines import FilePath
-    from haystack_eval_ext.runs._usage import Prices
     from haystack_eval_ext.runs.run import EvaluationRun
 
 _logger = logging.getLogger(__name__)
-
-
-class RagOptions(TypedDict, total=False):
-    """The options of :func:`evaluate_rag`, which describes them."""
-
-    concurrency: int
-    isolate: bool
-    repeats: int
-    sample: int | None
-    seed: int
-    stratify: str | None
-    retrieved: str | None
-    sections: Mapping[str, Any] | None
-    mapping: Mapping[str, str] | None
-    prices: Prices | None
-    timeout: float | None
-    max_failures: int | None
-    retry_failed: bool
-    progress: bool
-    texts: bool
-    replace_run: bool
-    lower_is_better: Collection[str]
-    warnings: Iterable[str]
 
 
 _RANKING_SOCKET = "retrieved_documents"
 _OUTPUT_COLUMNS = ("answer", "contexts", "documents", SKIPPED)
 
 
-def evaluate_rag(
+def run_rag(
     evaluators: Pipeline | FilePath | Mapping[str, Any],
     data: Data,
     rag: Any,
@@ -81,25 +60,14 @@ def evaluate_rag(
     documents: FilePath | None = None,
     overrides: Mapping[str, Any] | None = None,
     label_field: str | None = None,
-    concurrency: int = 8,
-    isolate: bool = False,
-    repeats: int = 1,
-    sample: int | None = None,
-    seed: int = 0,
-    stratify: str | None = None,
-    retrieved: str | None = None,
-    sections: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
     mapping: Mapping[str, str] | None = None,
-    prices: Prices | None = None,
-    timeout: float | None = None,
-    max_failures: int | None = None,
-    retry_failed: bool = False,
-    progress: bool = True,
     texts: bool = True,
     replace_run: bool = False,
     lower_is_better: Collection[str] = (),
     warnings: Iterable[str] = (),
-    columns: Mapping[str, str] | None = None,
+    announce: Callable[[str], object] | None = None,
+    **options: Any,
 ) -> EvaluationRun:
     """
     Ask a RAG pipeline the questions of a dataset, score the answers and each stage of retrieval, and keep the run.
@@ -113,14 +81,14 @@ def evaluate_rag(
     from haystack.document_stores.in_memory import InMemoryDocumentStore
     from haystack_eval_ext.runs.dataset import Dataset
     from haystack_eval_ext.runs.evaluation import single_evaluator
-    from haystack_eval_ext.runs.rag import evaluate_rag
+    from haystack_eval_ext.runs.rag import run_rag
 
     store = InMemoryDocumentStore()
     store.write_documents([Document(id="a", content="Paris is in France"), Document(id="b", content="Rome is old")])
     rag = Pipeline()
     rag.add_component("bm25", InMemoryBM25Retriever(store))
     row = {"id": "q1", "question": "Where is Paris?", "relevant_documents": [Document(id="a")]}
-    run = evaluate_rag(single_evaluator(["RR", "P@1"], ["id"]), Dataset("rows", [row]), rag, progress=False)
+    run = run_rag(single_evaluator(["RR", "P@1"], ["id"]), Dataset("rows", [row]), rag, progress=False)
     print(run.scores)
     # {'ranking.RR': 1.0, 'ranking.P@1': 1.0}
     ```
@@ -137,94 +105,48 @@ def evaluate_rag(
     :param overrides: Init parameters of the RAG pipeline by "component.parameter", for YAML.
     :param label_field: Where bare keys of a data file go, as in `read_dataset`, and what evaluators of a YAML file
         compare that do not say it; one that says something else is refused. None: "id".
-    :param concurrency: How many questions are in flight at most.
-    :param isolate: Whether each thread gets a copy of the RAG pipeline.
-    :param repeats: How often each question is asked; its scores are averaged.
-    :param sample: Ask so many questions only, drawn by the seed.
-    :param seed: Draws the sample.
-    :param stratify: A column, or "tag", whose values keep their shares in the sample.
-    :param retrieved: The stage whose documents are evaluated; without it the last one.
-    :param sections: Inputs and outputs of the RAG pipeline, in the form of the sections of its YAML.
+    :param columns: What columns of the data mean whose names do not say it, as in `read_dataset`.
     :param mapping: Columns by "component.socket" of the evaluation pipeline.
-    :param prices: Price of a million tokens by model, for the RAG pipeline's own cost.
-    :param timeout: Seconds after which a question is given up.
-    :param max_failures: Stop when more questions than this have failed.
-    :param retry_failed: When going on, ask again what failed.
-    :param progress: Whether to show progress on a terminal.
     :param texts: False keeps ids and scores only.
     :param replace_run: Replace a run that is in the folder, once the new one is there: everything is asked again, or
         with `retry_failed` what failed. Answers of this very run that are not in a finished one yet are gone on with.
     :param lower_is_better: Metrics of which a higher score is worse.
     :param warnings: What a reader of the scores must know.
-    :param columns: What columns of the data mean whose names do not say it, as in `read_dataset`.
+    :param announce: Is told, before the first question, what a gate over these questions can find.
+    :param options: How the questions are asked: what :class:`~haystack_eval_ext.runs._ask_options.AskOptions` has, such
+        as `concurrency`, `repeats`, `sample`, `retrieved`, `sections`, `timeout`, `max_failures`, `progress`.
     :returns: The run, with a metric "stage/metric" for each stage of retrieval where there are several.
     :raises EvaluationError: If the target cannot be made or asked, every question failed, or nothing can be scored.
     :raises RunFileError: If the folder holds something else.
     :raises ValueError: If the data or an option is wrong.
     """
-    check_options(
-        concurrency=concurrency,
-        repeats=repeats,
-        sample=sample,
-        seed=seed,
-        stratify=stratify,
-        retrieved=retrieved,
-        mapping=sections,
-        prices=prices,
-        max_failures=max_failures,
-        timeout=timeout,
-    )
+    how = AskOptions.of(options)
     if (index is None) != (documents is None):
-        msg = "index and documents belong together: an indexing pipeline, and the folder of files that it reads."
+        both = f"{parameter('index')} and {parameter('documents')}"
+        msg = f"{both} belong together: an indexing pipeline, and the folder of files that it reads."
         raise TargetError(msg)
     folder = None if out is None else check_folder(out, replace=replace_run, going_on=True)
     dataset = open_dataset(data, label_field=label_field or DEFAULT_FIELD, columns=columns)
     labels = _labels(dataset)
     with (
         texts_wanted(texts),
-        opened(evaluators, judge or JudgeSettings(), label_field, progress=progress) as pipeline,
+        opened(evaluators, judge or JudgeSettings(), label_field, progress=how.progress) as pipeline,
     ):
         target = _target(rag, overrides)
-        plan_run(
-            target,
-            labels,
-            concurrency=concurrency,
-            isolate=isolate,
-            repeats=repeats,
-            sample=sample,
-            seed=seed,
-            stratify=stratify,
-            retrieved=retrieved,
-            mapping=sections,
-        )
+        plan = plan_run(target, labels, how)
         check_pipeline(pipeline, labels, mapping)
-        target = demand(target, pipeline, labels, mapping=mapping, sections=sections)
+        target = demand(target, pipeline, labels, mapping=mapping, sections=how.sections)
         prepare_judges(pipeline)
         if index is not None and documents is not None:
             fill_store(index, documents, target)
         missing = _logged(check_store(pipeline, labels, target, mapping))
-        records = run_target(
-            target,
-            labels,
-            out=folder,
-            concurrency=concurrency,
-            isolate=isolate,
-            repeats=repeats,
-            sample=sample,
-            seed=seed,
-            stratify=stratify,
-            retrieved=retrieved,
-            mapping=sections,
-            prices=prices,
-            progress=progress,
-            max_failures=max_failures,
-            timeout=timeout,
-            retry_failed=retry_failed,
-            replace=replace_run,
-        )
+        if announce is not None:
+            for line in forecast_lines(forecast_of_size(len(plan.rows))):
+                announce(line)
+        records = run_target(target, labels, out=folder, replace=replace_run, **options)
         thoughts = _logged(thought_reports(records))
         with kept_by_us(folder):
-            evaluations = [_answers(pipeline, labels, records, repeat, mapping) for repeat in range(repeats)]
+            evaluations = [_answers(pipeline, labels, records, repeat, mapping) for repeat in range(how.repeats)]
             if not any(evaluations):
                 raise EvaluationError(_all_failed(records, kept=folder is not None))
             stages, notes = _stages(pipeline, labels, records, evaluations)
@@ -239,9 +161,9 @@ def evaluate_rag(
                 rag_name=target.name,
                 index=None if index is None else read_pipeline_text(index),
                 corpus=corpus_of(target, documents),
-                sample=sample,
-                seed=None if sample is None else seed,
-                settings={"stratify": stratify, "retrieved": retrieved, "mapping": sections},
+                sample=how.sample,
+                seed=how.recorded["seed"],
+                settings={name: how.recorded[name] for name in ("stratify", "retrieved", "mapping")},
                 lower_is_better=lower_is_better,
                 warnings=[*warnings, *missing, *thoughts, *notes],
             )
@@ -254,7 +176,7 @@ def _target(rag: Any, overrides: Mapping[str, Any] | None) -> Target:
     if isinstance(rag, str) or hasattr(rag, "__fspath__"):
         return load_target(rag, overrides=overrides)
     if overrides:
-        msg = "overrides change a pipeline's YAML: what is made in Python takes its parameters there."
+        msg = f"{parameter('overrides')} is for a pipeline's YAML: what is made in Python takes its parameters there."
         raise TargetError(msg)
     return as_target(rag)
 
@@ -262,7 +184,7 @@ def _target(rag: Any, overrides: Mapping[str, Any] | None) -> Target:
 def _all_failed(records: Sequence[Mapping[str, Any]], *, kept: bool) -> str:
     fault = next(record["error"] for record in records if record["status"] == "error")
     msg = f"Every question failed: there is nothing to score. The first: {told(fault)}"
-    return f"{msg} With retry_failed the same call asks them again." if kept else msg
+    return f"{msg} With {parameter('retry_failed')} the same call asks them again." if kept else msg
 
 
 def _labels(dataset: Dataset) -> Dataset:

@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._rows import document_from_json
+from haystack_eval_ext.errors import HarnessError
 from haystack_eval_ext.runs._columns import OUTPUTS, RUN_ERROR, RUN_STATUS, SKIPPED
 from haystack_eval_ext.runs._faults import told
 from haystack_eval_ext.runs._prompts import PROMPT_STAGES
-from haystack_eval_ext.runs._row_log import HarnessError
 from haystack_eval_ext.runs.dataset import Dataset
 
 if TYPE_CHECKING:

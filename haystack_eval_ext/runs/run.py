@@ -13,11 +13,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._scores import mean_of_numbers
+from haystack_eval_ext.errors import EvaluationError, RunFileError
 from haystack_eval_ext.runs import _run_exports as exports
 from haystack_eval_ext.runs._row_log import hold_answers
 from haystack_eval_ext.runs._run_files import (
     BASELINE_KIND,
-    RunFileError,
     RunMetric,
     Stored,
     baseline_row,
@@ -29,7 +29,7 @@ from haystack_eval_ext.runs._run_files import (
 from haystack_eval_ext.runs._run_rows import rows_dataset, without_texts
 from haystack_eval_ext.runs._scored import NO_REASON, MetricRows, ScoredRun, failed_answers, failed_in_part, not_reached
 from haystack_eval_ext.runs._setup_record import SETUP, setup_without_texts
-from haystack_eval_ext.runs.evaluation import EvaluationError, MetricScores
+from haystack_eval_ext.runs.evaluation import MetricScores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,9 +200,7 @@ class EvaluationRun:
         # What a diagnosis says is ids and scores.
         setup = setup_without_texts(self.manifest)
         bare = {"texts": False, "pipelines": {}, SETUP: setup, "warnings": [], "never_retrieved": {}}
-        metrics = {
-            name: replace(metric, errors=_without_reasons(metric), messages=[]) for name, metric in self.metrics.items()
-        }
+        metrics = {name: replace(metric, errors=_without_reasons(metric)) for name, metric in self.metrics.items()}
         return EvaluationRun({**self.manifest, **bare}, list(map(without_texts, self.rows)), metrics)
 
     def save(self, folder: FilePath, *, texts: bool = True, replace: bool = False) -> None:

@@ -23,14 +23,15 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from haystack_eval_ext._foreign import learn_secrets
 from haystack_eval_ext._rows import describe
+from haystack_eval_ext.errors import PipelineFileError, TargetError, parameter
 from haystack_eval_ext.judged._limits import wait
 from haystack_eval_ext.runs._borrowed import borrow
 from haystack_eval_ext.runs._faults import describe_fault
 from haystack_eval_ext.runs._fingerprints import canonical, order_free_hash, text_hash
-from haystack_eval_ext.runs._loading import PipelineFileError, load_pipeline, read_pipeline_text
+from haystack_eval_ext.runs._loading import load_pipeline, read_pipeline_text
 from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._overrides import check_parameters, override, read_yaml
-from haystack_eval_ext.runs._questions import QUERY_NAMES, Sections, TargetError, read_sections
+from haystack_eval_ext.runs._questions import QUERY_NAMES, Sections, read_sections
 from haystack_eval_ext.runs._stores import document_stores, is_component, storage_key
 
 __all__ = ["Target", "TargetError", "as_target", "load_target"]
@@ -123,7 +124,7 @@ def load_target(text: str | os.PathLike[str], *, overrides: Mapping[str, Any] | 
         msg = f"The RAG target {given!r} is no file and not module:name. Expected {_FORMS}."
         raise TargetError(msg)
     if overrides:
-        msg = f"overrides change a pipeline's YAML, but {given} is made in Python: change it there, or dump it as YAML."
+        msg = f"{parameter('overrides')} is for a pipeline's YAML, but {given} is made in Python: change it there."
         raise TargetError(msg)
     return _from_python(given)
 

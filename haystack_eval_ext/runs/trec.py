@@ -12,16 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from haystack_eval_ext.errors import InvalidValueError, TrecFileError
 from haystack_eval_ext.runs._json_files import jsonl_records
-from haystack_eval_ext.runs._lines import (
-    WHITE_SPACE,
-    FilePath,
-    FileProblemsError,
-    Problems,
-    numbered_lines,
-    raise_if_any,
-    read_text,
-)
+from haystack_eval_ext.runs._lines import WHITE_SPACE, FilePath, Problems, numbered_lines, raise_if_any, read_text
 
 _logger = logging.getLogger(__name__)
 
@@ -38,10 +31,6 @@ _CELLS = re.compile(f"[^{WHITE_SPACE}]+")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 # float() alone would take "1_000", "infinity" and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-
-
-class TrecFileError(FileProblemsError):
-    """A qrels file, run file or BEIR folder is not what its format says; `problems` lists every fault."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +193,7 @@ def read_beir_split(folder: FilePath, split: str | None = None) -> tuple[Qrels, 
     chosen = split or ("test" if "test" in files or len(files) != 1 else next(iter(files)))
     if files and chosen not in files:
         msg = f"{root} has no labels for the split {chosen!r}; it has {', '.join(sorted(files))}. Name one of these."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     queries_file = _gz_or_plain(root / "queries.jsonl")
     collected = [Problems(queries_file), Problems(files.get(chosen, root))]
     queries = {query: values["text"] for query, values in _beir_lines(queries_file, collected[0])}
@@ -250,7 +239,7 @@ def align(
     """
     if queries not in ("complete", "intersection"):
         msg = f"queries must be 'complete' or 'intersection', but is {queries!r}."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     coverage = QueryCoverage(
         judged=list(qrels),
         answered=[query for query in qrels if query in run],
@@ -263,7 +252,7 @@ def align(
             for name, ids in (("qrels", qrels), ("run", run))
         )
         msg = f"qrels and run share no query: {sides}; expected the same ids in both. Do they belong together?"
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     ids = coverage.judged if queries == "complete" else coverage.answered
     rankings = [
         [document for document, _ in run.get(query, ()) if not (ignore_identical_ids and document == query)]

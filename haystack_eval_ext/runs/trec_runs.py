@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from haystack import Document, Pipeline
 
+from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.retrieval._base import evaluate_keys
 from haystack_eval_ext.retrieval._mismatch import find_mismatch
 from haystack_eval_ext.retrieval.document_ranking import DocumentRankingEvaluator
@@ -62,7 +63,7 @@ def read_labels(path: FilePath, *, split: str | None = None) -> TrecLabels:
         return TrecLabels(source.resolve().name, *read_beir_split(source, split))
     if split is not None:
         msg = f"A split is for a BEIR folder, but {source.name} is a qrels file. Leave it out."
-        raise ValueError(msg)
+        raise InvalidValueError(msg)
     return TrecLabels(source.name, read_qrels(source), {})
 
 
