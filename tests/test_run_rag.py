@@ -27,7 +27,7 @@ from haystack_eval_ext import (
     FaithfulnessEvaluator,
     JudgePolicy,
 )
-from haystack_eval_ext.errors import ComparisonError, EvaluationError
+from haystack_eval_ext.errors import ComparisonError, EvaluationError, HarnessError, TargetError
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs import rag as rag_module
 from haystack_eval_ext.runs._corpus import corpus_of
@@ -685,3 +685,26 @@ def test_a_run_without_texts_holds_none(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "run").iterdir()} == {"manifest.json", "rows.jsonl", "scores.jsonl"}
     assert "topic" in api.run_rag("rag_diagnosis", dataset(6), hybrid(), progress=False).to_json()  # the test can fail
     assert json.loads((tmp_path / "run" / "manifest.json").read_text("utf-8"))["diagnoses"]["diagnosis"]["labels"]
+
+
+def test_the_first_questions_alone_are_asked(tmp_path: Path) -> None:
+    data = dataset(5)
+    run = api.run_rag(recall(), data, rag(), limit=2, out=tmp_path / "run", progress=False)
+    assert run.ids == data.ids[:2]
+    assert run.manifest["settings"]["limit"] == 2
+    assert api.run_rag(recall(), data, rag(), limit=4, sample=4, progress=False).ids == data.ids[:4]
+    # The same folder goes on with the same questions alone.
+    with pytest.raises(HarnessError, match="limit"):
+        api.run_rag(
+            recall(), data, rag(), limit=3, out=tmp_path / "run", progress=False, replace_run=True, retry_failed=True
+        )
+    with pytest.raises(ValueError, match="limit must be at least 1, but is 0"):
+        api.run_rag(recall(), data, rag(), limit=0, progress=False)
+
+
+def test_a_function_that_makes_a_pipeline_is_taken_as_by_the_command() -> None:
+    data = dataset(3)
+    made = api.run_rag(recall(), data, lambda: hybrid(), progress=False)  # noqa: PLW0108 - a user's own function
+    assert made.scores == api.run_rag(recall(), data, hybrid(), progress=False).scores
+    with pytest.raises(TargetError, match="making the target failed: ZeroDivisionError"):
+        api.run_rag(recall(), data, lambda: 1 / 0, progress=False)

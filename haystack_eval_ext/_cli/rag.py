@@ -56,6 +56,7 @@ ASKING: dict[str, Any] = {
     ],
     "isolate": Annotated[bool, typer.Option("--isolate", help="A copy of the RAG pipeline for each thread.")],
     "repeats": Annotated[int, typer.Option("--repeats", metavar="K", min=1, help="Ask each question K times.")],
+    "limit": Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="Ask the first N questions only.")],
     "sample": Annotated[int | None, typer.Option("--sample", metavar="N", min=1, help="Ask N of the questions only.")],
     "seed": Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Draws the sample.")],
     "stratify": Annotated[

@@ -28,6 +28,7 @@ class AskOptions:
     :param concurrency: How many questions are in flight at most.
     :param isolate: Give each thread a copy of the pipeline, for components that cannot be shared.
     :param repeats: How often each question is asked; its scores are averaged.
+    :param limit: Ask the first so many questions only; a sample is drawn from these.
     :param sample: Ask so many questions only, drawn by the seed.
     :param seed: Draws the sample.
     :param stratify: A column, or "tag", whose values keep their shares in the sample.
@@ -46,6 +47,7 @@ class AskOptions:
     concurrency: int = 8
     isolate: bool = False
     repeats: int = 1
+    limit: int | None = None
     sample: int | None = None
     seed: int = 0
     stratify: str | None = None
@@ -106,8 +108,10 @@ class AskOptions:
             "retrieved": self.retrieved,
             # As files of all versions call it.
             "mapping": self.sections,
+            # Files of earlier versions do not have it.
+            **({} if self.limit is None else {"limit": self.limit}),
         }
 
 
 _DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(AskOptions)}
-_LOWEST = {"concurrency": 1, "repeats": 1, "seed": 0, "sample": 1, "max_failures": 0}
+_LOWEST = {"concurrency": 1, "repeats": 1, "seed": 0, "limit": 1, "sample": 1, "max_failures": 0}

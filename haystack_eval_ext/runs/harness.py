@@ -65,7 +65,8 @@ def plan_run(target: Any, dataset: Dataset, options: AskOptions) -> RunPlan:
     """
     sections = check_sections(options.sections)
     _check_questions(dataset)
-    rows = sample_rows(dataset, options.sample, options.seed, options.stratify)
+    first = Dataset(dataset.path, dataset.rows[: options.limit])
+    rows = sample_rows(first, options.sample, options.seed, options.stratify)
     found = as_target(target)
     asker = Asker(found, Dataset(dataset.path, rows), sections, options.retrieved, options.prices)
     if found.pipeline is None:

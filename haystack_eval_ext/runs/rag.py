@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(__name__)
 
 
+# Settings that a record of a run has beside the others.
+_OF_THEIR_OWN = ("repeats", "sample", "seed")
 _RANKING_SOCKET = "retrieved_documents"
 _OUTPUT_COLUMNS = ("answer", "contexts", "documents", SKIPPED)
 
@@ -96,7 +98,7 @@ def run_rag(
     :param evaluators: A pipeline, its YAML file, the name of a shipped one, or components by name.
     :param data: The questions and labels: a Dataset, its file, or a list of rows.
     :param rag: A pipeline's YAML file, "module:name", or the thing itself: a Pipeline, a component, a function of a
-        question.
+        question, or a function of nothing that makes one of these.
     :param out: Folder of the run. Each answer is in it as soon as it is there: after a kill the same call goes on.
     :param name: What reports call the run; without it the folder's name, else that of the RAG pipeline.
     :param judge: Budgets, cache and generator of all judges for this run. A row that they cannot judge costs no other.
@@ -163,7 +165,7 @@ def run_rag(
                 corpus=corpus_of(target, documents),
                 sample=how.sample,
                 seed=how.recorded["seed"],
-                settings={name: how.recorded[name] for name in ("stratify", "retrieved", "mapping")},
+                settings={name: value for name, value in how.recorded.items() if name not in _OF_THEIR_OWN},
                 lower_is_better=lower_is_better,
                 warnings=[*warnings, *missing, *thoughts, *notes],
             )

@@ -133,7 +133,8 @@ def as_target(value: Any) -> Target:
     """
     Take what Python users have at hand.
 
-    :param value: A Target, a Pipeline, a component, a function of a question, or what :func:`load_target` takes.
+    :param value: A Target, a Pipeline, a component, a function of a question, a function of nothing that makes one of
+        these, or what :func:`load_target` takes.
     :returns: The target.
     :raises TargetError: If it is none of these.
     """
@@ -144,7 +145,8 @@ def as_target(value: Any) -> Target:
     if not isinstance(value, Pipeline) and not is_component(value) and not callable(value):
         msg = f"target must be {_RESULTS}, or {_FORMS}, but is {describe(value)}."
         raise TargetError(msg)
-    return _target(value, name=getattr(value, "__qualname__", type(value).__name__), source=_source_of(value))
+    name = getattr(value, "__qualname__", type(value).__name__)
+    return _target(_made(value, name), name=name, source=_source_of(value))
 
 
 def _from_yaml(path: Path, overrides: Mapping[str, Any]) -> Target:
@@ -189,13 +191,18 @@ def _from_python(given: str) -> Target:
             raise TargetError(msg)
         value = getattr(value, name)
     source = _file_hash(module_name)
-    if callable(value) and not is_component(value) and not _takes_question(value, given):
-        try:
-            value = value()
-        except (Exception, SystemExit) as error:  # whatever the user's function does
-            msg = f"{given}: making the target failed: {describe_fault(error, 'set-up')}"
-            raise TargetError(msg) from error
-    return _target(value, name=given, source=source)
+    return _target(_made(value, given), name=given, source=source)
+
+
+def _made(value: Any, name: str) -> Any:
+    """What a function makes that takes no question; anything else as it is."""
+    if isinstance(value, Pipeline) or is_component(value) or not callable(value) or _takes_question(value, name):
+        return value
+    try:
+        return value()
+    except (Exception, SystemExit) as error:  # whatever the user's function does
+        msg = f"{name}: making the target failed: {describe_fault(error, 'set-up')}"
+        raise TargetError(msg) from error
 
 
 def _target(value: Any, *, name: str, source: str | None) -> Target:
