@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from haystack import Pipeline, component
+from haystack import Pipeline, component, default_to_dict
 from haystack.components.builders import PromptBuilder
 from haystack.components.joiners import BranchJoiner
 from haystack.components.routers import ConditionalRouter
 from haystack.utils import Secret
 from typer.testing import CliRunner
 
-from haystack_eval_ext import AnswerExactMatchEvaluator
+from haystack_eval_ext import AnswerExactMatchEvaluator, FaithfulnessEvaluator, JudgePolicy
 from haystack_eval_ext._foreign import LONGEST, learn_secrets, repeated
 from haystack_eval_ext.cli import app
 from haystack_eval_ext.errors import TargetError
@@ -279,3 +279,56 @@ def test_the_joiner_of_a_loop_is_a_candidate_and_takes_the_question() -> None:
     sections = {"inputs": {"query": ["bj.value"]}, "outputs": {"answers": ["check.ok"]}}
     run = api.run_rag({"exact": AnswerExactMatchEvaluator()}, rows, pipeline, sections=sections, progress=False)
     assert run.scores == {"exact": 1.0}
+
+
+# What a judge's service says
+
+
+class RefusingError(RuntimeError):
+    """What a service's client raises."""
+
+    status_code = 400
+
+
+@component
+class RefusingGenerator:
+    """A judge whose service refuses, and quotes the request."""
+
+    @component.output_types(replies=list[Any])
+    def run(self, messages: list[Any]) -> dict[str, Any]:
+        """
+        Refuse.
+
+        :param messages: Not looked at.
+        :returns: Nothing.
+        :raises RefusingError: Always.
+        """
+        assert messages
+        msg = f"{WORD} is not allowed here"
+        raise RefusingError(msg)
+
+    def to_dict(self) -> dict[str, Any]:
+        """
+        Serialize.
+
+        :returns: The class.
+        """
+        return default_to_dict(self)
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_a_judges_message_is_stored_with_texts_and_never_shown(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str], *, texts: bool
+) -> None:
+    judge = FaithfulnessEvaluator(chat_generator=RefusingGenerator(), policy=JudgePolicy(max_attempts=1))
+    rows = [{"id": "q", "question": "Why?", "answer": "So.", "contexts": ["Because."]}]
+    run = api.evaluate({"faithful": judge}, rows, out=tmp_path / "run", texts=texts, progress=False)
+    assert run.metrics["faithful"].statuses == ["error"]
+    assert WORD not in str(run.metrics["faithful"].errors) + str(run.manifest) + caplog.text + str(capsys.readouterr())
+    (line,) = (tmp_path / "run" / "scores.jsonl").read_text("utf-8").splitlines()
+    found = json.loads(line)["metrics"]["faithful"].get("message")
+    assert found == (f"{WORD} is not allowed here" if texts else None)
+    again = api.load_run(tmp_path / "run")
+    assert again.metrics["faithful"].messages == ([found] if texts else [])
+    again.save(tmp_path / "bare", texts=False)
+    assert all(WORD not in path.read_text("utf-8") for path in (tmp_path / "bare").iterdir())

@@ -104,6 +104,8 @@ def test_a_fault_of_the_evaluator_costs_its_row_only(on_undefined: str) -> None:
     assert (result["statuses"], result["score"]) == (["scored", "error"], 1.0)
     assert math.isnan(result["individual_scores"][1])
     assert "KeyError" in result["errors"][1]
+    # It is in the results, as replies are, and in no message.
+    assert "private" in result["results"][1].pop("message")
     assert "private" not in str(result)
     assert evaluator.plan(**inputs).calls == 1
 

@@ -11,6 +11,8 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext._calls import causes
+from haystack_eval_ext._foreign import repeated
 from haystack_eval_ext._progress import progress
 from haystack_eval_ext._scores import Gaps, report_rows
 from haystack_eval_ext.errors import UndefinedScore
@@ -97,15 +99,25 @@ async def _outcome(evaluator: JudgedEvaluator, ask: RowAsk, row: dict[str, Any])
         )
     except JudgeError as error:
         status = "not_run" if isinstance(error, NotRunError) else "error"
-        details = deepcopy(dict(evaluator._empty_details)) | ({} if error.reply is None else {"reply": error.reply})
+        details = deepcopy(dict(evaluator._empty_details)) | _said(error)
         return Outcome(math.nan, details, status, error.reason, ask.usage, ask.meta)
     except Exception as error:
         # Whatever it was: it costs this row, not the others, which are paid for. Its message may quote a text.
         why = f"{type(error).__name__} while the row was judged, which is a fault of the evaluator"
-        return Outcome(math.nan, deepcopy(dict(evaluator._empty_details)), "error", why, ask.usage, ask.meta)
+        details = deepcopy(dict(evaluator._empty_details)) | _said(error)
+        return Outcome(math.nan, details, "error", why, ask.usage, ask.meta)
     if math.isnan(score):
         return Outcome(math.nan, details, "undefined", evaluator._undefined_reason, ask.usage, ask.meta)
     return Outcome(float(score), details, "scored", None, ask.usage, ask.meta)
+
+
+def _said(error: Exception) -> dict[str, str]:
+    """What the judge replied, or else what its service or the evaluator's code said: for results, not for messages."""
+    if isinstance(error, JudgeError) and error.reply is not None:
+        return {"reply": error.reply}
+    source = next((one for one in causes(error) if not isinstance(one, JudgeError)), None)
+    message = "" if source is None else repeated(str(source))
+    return {"message": message} if message else {}
 
 
 async def plan_rows(evaluator: JudgedEvaluator, rows: list[dict[str, Any]]) -> Plan:

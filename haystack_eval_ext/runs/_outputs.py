@@ -54,6 +54,25 @@ def errors_of(ids: list[str], output: dict[str, Any]) -> dict[str, str]:
     }
 
 
+def messages_of(ids: list[str], output: dict[str, Any]) -> dict[str, str]:
+    """
+    Read what a judge's service, or code of a metric, said about rows that have no score.
+
+    :param ids: The ids of the rows that a component was given.
+    :param output: Its output.
+    :returns: By row id the message, which may quote texts of the row.
+    """
+    results = output.get("results")
+    if not isinstance(results, list) or len(results) != len(ids):
+        return {}
+    failed = errors_of(ids, output)
+    return {
+        row: found["message"]
+        for row, found in zip(ids, results, strict=True)
+        if row in failed and isinstance(found, dict) and isinstance(found.get("message"), str)
+    }
+
+
 def metrics_of(component: str, output: dict[str, Any]) -> dict[str, RowScores]:
     """
     Read the metrics of one component: those in `results`, where they have that shape, else its own score.

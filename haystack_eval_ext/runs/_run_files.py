@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,12 +69,14 @@ class RunMetric:
     :param scores: The scores; NaN where there is none.
     :param statuses: "scored", "undefined", "error" or "not_run".
     :param errors: Why a row could not be judged; None for the others.
+    :param messages: What a judge's service said where it failed, as it is kept with texts; empty where it said nothing.
     """
 
     info: MetricInfo
     scores: list[float]
     statuses: list[str]
     errors: list[str | None]
+    messages: list[str | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,8 @@ def _score_line(stored: Stored, number: int, row: Row) -> Row:
     for name, metric in stored.metrics.items():
         cell: Row = {"score": _null(metric.scores[number]), "status": metric.statuses[number]}
         error = metric.errors[number]
-        metrics[name] = cell | ({"error": error} if error else {})
+        message = metric.messages[number] if metric.messages else None
+        metrics[name] = cell | ({"error": error} if error else {}) | ({"message": message} if message else {})
     return {"id": row["id"], "repeat": row["repeat"], "metrics": metrics}
 
 
@@ -302,7 +305,10 @@ def _metrics(
                 msg = f"{file}: scores and statuses of '{name}' contradict each other. Score the rows again."
                 raise RunFileError([msg])
             errors = column(name, lambda cell: _error(cell.get("error")))
-            metrics[name] = RunMetric(MetricInfo.from_dict(data), scores, statuses, errors)
+            messages = column(name, lambda cell: _error(cell.get("message")))
+            metrics[name] = RunMetric(
+                MetricInfo.from_dict(data), scores, statuses, errors, messages if any(messages) else []
+            )
             check_range(file, name, metrics[name].info.type, scores, rows)
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         if isinstance(error, RunFileError):

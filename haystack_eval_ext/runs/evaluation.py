@@ -24,6 +24,7 @@ from haystack_eval_ext.runs._outputs import (
     check_rows,
     diagnosis_of,
     errors_of,
+    messages_of,
     metrics_of,
     placed,
     refuse_unscored,
@@ -116,6 +117,7 @@ class Evaluation:
     :param diagnoses: By component that names failed stages the label and reason of each row, and the table of stages.
     :param warnings: What the components say of the whole batch, and of rows without a score, by id, with what became of
         these rows.
+    :param messages: By component and row id what a judge's service said where it failed; to be kept, not shown.
     """
 
     ids: list[str]
@@ -126,6 +128,7 @@ class Evaluation:
     errors: dict[str, dict[str, str]]
     diagnoses: dict[str, dict[str, Any]]
     warnings: list[str] = field(default_factory=list)
+    messages: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 def single_evaluator(measures: list[str], key_fields: list[str], relevance_threshold: float | None = None) -> Pipeline:
@@ -211,6 +214,7 @@ def evaluate_pipeline(
             if given[name]
         }
     metrics, errors, diagnoses = [], {}, {}
+    messages: dict[str, dict[str, str]] = {}
     reported: dict[str, list[RowScores]] = {}
     for name in metric_components:
         output = outputs.get(name, {})
@@ -228,6 +232,7 @@ def evaluate_pipeline(
             for row, column in lacking[name].items()
         }
         errors[name] |= dict.fromkeys(skipped if name in retrieval else (), SKIPPED_RETRIEVAL)
+        messages[name] = messages_of(given_ids, output)
         diagnoses[name] = diagnosis_of(given_ids, output)
     dead = {name: list(output.get("never_retrieved") or []) for name, output in outputs.items() if counted[name]}
     policies = {name: getattr(nodes[name]["instance"], "on_undefined", None) for name in reported}
@@ -246,6 +251,7 @@ def evaluate_pipeline(
         never_retrieved={name: labels for name, labels in dead.items() if labels},
         usage={name: output["usage"] for name, output in outputs.items() if isinstance(output.get("usage"), dict)},
         errors={name: found for name, found in errors.items() if found},
+        messages={name: found for name, found in messages.items() if found},
         diagnoses={name: found for name, found in diagnoses.items() if found},
         warnings=warnings,
     )

@@ -14,6 +14,7 @@ from haystack import Pipeline
 from haystack_eval_ext._parameters import is_number
 from haystack_eval_ext.errors import EvaluationError
 from haystack_eval_ext.runs._answerability import answerability
+from haystack_eval_ext.runs._faults import stores
 from haystack_eval_ext.runs._fingerprints import canonical
 from haystack_eval_ext.runs._metric_info import metric_info
 from haystack_eval_ext.runs._pipeline_text import kept_yaml, pipeline_yaml
@@ -203,12 +204,15 @@ def _metric(
     component = label.partition(".")[0]
     cells: dict[tuple[str, int], tuple[float, str, str | None]] = {}
     usage: dict[str, dict[str, Any]] = {component: {"models": {}}}
+    said: dict[tuple[str, int], str] = {}
     for repeat, evaluation in enumerate(evaluations):
         found = _named(evaluation, label)
         if evaluation is None or found is None:
             continue
         usage[component]["models"] |= evaluation.usage.get(component, {}).get("models") or {}
         errors = evaluation.errors.get(component, {})
+        if stores("judge"):
+            said |= {(row, repeat): text for row, text in evaluation.messages.get(component, {}).items()}
         for row_id, score, status in zip(evaluation.ids, found.individual_scores, found.statuses, strict=True):
             cells[row_id, repeat] = (*_normal(label, row_id, score, status), errors.get(row_id))
     known = {(row["id"], row["repeat"]) for row in rows}
@@ -222,6 +226,7 @@ def _metric(
         [score for score, _, _ in columns],
         [status for _, status, _ in columns],
         [error for _, _, error in columns],
+        [said.get((row["id"], row["repeat"])) for row in rows] if said else [],
     )
 
 

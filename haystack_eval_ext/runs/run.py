@@ -200,7 +200,9 @@ class EvaluationRun:
         # What a diagnosis says is ids and scores.
         setup = setup_without_texts(self.manifest)
         bare = {"texts": False, "pipelines": {}, SETUP: setup, "warnings": [], "never_retrieved": {}}
-        metrics = {name: replace(metric, errors=_without_reasons(metric)) for name, metric in self.metrics.items()}
+        metrics = {
+            name: replace(metric, errors=_without_reasons(metric), messages=[]) for name, metric in self.metrics.items()
+        }
         return EvaluationRun({**self.manifest, **bare}, list(map(without_texts, self.rows)), metrics)
 
     def save(self, folder: FilePath, *, texts: bool = True, replace: bool = False) -> None:
