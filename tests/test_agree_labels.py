@@ -419,3 +419,13 @@ def test_wrong_use_is_one_line(line: str, parts: list[str], folder: Path) -> Non
     for part in parts:
         assert part in err, err
     assert SECRET not in err
+
+
+def test_duplicates_are_compared_as_they_are_read() -> None:
+    given = [{"id": f"q{row}", "a": row % 2} for row in range(6)]
+    given += [{"id": "q1", "a": "yes"}, {"id": "q0", "a": "0.0"}, {"id": "q2", "a": "yes"}]
+    join = agree(run(), "a", "polite", labels=given).labels[0]
+    assert (join.repeated, join.contradictory) == (["q0", "q1"], ["q2"])
+    words = {"right": 1.0}
+    join = agree(run(), "a", "polite", labels=[*given, {"id": "q3", "a": "right"}], label_words=words).labels[0]
+    assert join.repeated == ["q0", "q1", "q3"]

@@ -16,7 +16,13 @@ from statsmodels.stats import inter_rater, proportion
 from haystack_eval_ext.runs._agreement import kappa_outcome
 from haystack_eval_ext.runs.api import agree
 from haystack_eval_ext.runs.run import EvaluationRun
-from haystack_eval_ext.runs.statistics import agreement, krippendorff_alpha, rank_agreement, sweep_thresholds
+from haystack_eval_ext.runs.statistics import (
+    agreement,
+    krippendorff_alpha,
+    rank_agreement,
+    rater_agreement,
+    sweep_thresholds,
+)
 from kept_runs import judged
 
 CHANCE = np.random.default_rng(7)
@@ -402,7 +408,19 @@ def test_sweeps_that_cannot_be_are_refused(people: Any, scores: Any, options: An
         ([1, 0] * 50, [1, 0] * 35 + [0, 1] * 15, 0.8, "fail"),
         ([1, 0] * 50, [1, 0] * 45 + [0, 1] * 5, 0.8, "inconclusive"),
         ([1, 1], [1, 1], 0.8, "inconclusive"),
+        # A judge that says one thing has kappa 0 whatever the rows, with no spread of its own.
+        ([1, 0], [1, 1], 0.6, "inconclusive"),
+        ([1, 0] * 100, [1, 1] * 100, 0.6, "fail"),
     ],
 )
 def test_a_lowest_kappa_fails_only_on_evidence(human: Any, judge: Any, least: float, outcome: str) -> None:
     assert kappa_outcome(agreement(human, judge), least) == outcome
+
+
+def test_raters_may_give_words() -> None:
+    found = rater_agreement(
+        {"ann": ["good", "bad", "good"], "bob": ["good", "bad", "bad"]}, ("m", ["good", "bad", "good"])
+    )
+    assert list(found.people_alpha) == list(found.judge_alpha) == ["nominal"]
+    assert found.people_alpha["nominal"] == krippendorff_alpha([["good", "bad", "good"], ["good", "bad", "bad"]])
+    assert list(rater_agreement({"ann": [1, 0]}, ("m", [1, 1])).people_alpha) == ["nominal", "ordinal", "interval"]

@@ -147,6 +147,13 @@ def test_a_run_brings_its_scores() -> None:
     assert forecast_of_run(run([ERROR, 1.0])) == []
 
 
+@pytest.mark.parametrize("scores", [[0.8] * 40, [2.0] * 40])
+def test_scores_without_spread_say_nothing_of_changes_that_are_alike(scores: list[Any]) -> None:
+    found = forecast_of(scores)
+    assert found.if_alike is None
+    assert "alike" not in found.text
+
+
 def test_graded_scores_have_two_answers() -> None:
     scores = [0.5 + place / 200 for place in range(100)]
     found = forecast_of(scores)

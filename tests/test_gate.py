@@ -572,3 +572,11 @@ def test_a_larger_margin_never_makes_it_worse(pairs: list[tuple[int, int]], marg
     order = ["fail", "inconclusive", "pass"]
     smaller, larger = (change(base, new, f"m drops {size:.6f}").outcome for size in (margin, margin + 0.1))
     assert order.index(smaller) <= order.index(larger)
+
+
+@pytest.mark.parametrize("clusters", [None, ["a"]])
+def test_one_row_is_said_to_tell_nothing(clusters: Any) -> None:
+    (result,) = check_run(run([1.0], clusters=clusters), ["m < 0.6"])
+    assert result.outcome == "inconclusive"
+    assert "one row does not tell" in result.reason
+    assert "no number of questions" not in result.reason

@@ -20,8 +20,11 @@ from haystack_eval_ext.cli import app
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._comparison_text import comparison_json, comparison_markdown
 from haystack_eval_ext.runs._setup_text import setup_lines
+from haystack_eval_ext.runs._unmatched import unmatched
+from haystack_eval_ext.runs.comparison import ScoredRun
 from haystack_eval_ext.runs.run import EvaluationRun
 from kept_runs import data, evaluators
+from scored_runs import rows
 
 STORE = "haystack.document_stores.in_memory.document_store.InMemoryDocumentStore"
 BM25 = "haystack.components.retrievers.in_memory.bm25_retriever.InMemoryBM25Retriever"
@@ -387,3 +390,13 @@ def test_other_metrics_are_no_renamed_ones() -> None:
     exact = api.evaluate({"recall": evaluators()["recall"], "exact": evaluators()["exact"]}, data(), name="exact")
     first = api.evaluate({"recall": evaluators()["recall"], "first": evaluators()["ranking"]}, data(), name="first")
     assert all("another name" not in note for note in api.compare(exact, first).unmatched)
+
+
+@pytest.mark.parametrize("made", [{}, {"parameters": {"type": "x.Y", "top_k": 3}}])
+def test_metrics_of_which_nothing_tells_that_they_are_alike_are_not_called_so(made: dict[str, Any]) -> None:
+    other = made and {"parameters": {"type": "x.Y", "top_k": 5}}
+    base = ScoredRun("base", ["a", "b"], {"latency": rows([0.5, 1.0], **made)})
+    new = ScoredRun("new", ["a", "b"], {"faith": rows([0.5, 1.0], **other)})
+    notes = unmatched(base, new, same_questions=True).notes
+    assert len(notes) == 2
+    assert all("another name" not in note for note in notes)

@@ -88,6 +88,22 @@ def test_unpaired_runs_count_no_questions() -> None:
     assert sentence == f"m rose from 0.40 to 0.42 (other questions in each run: 50 and 50); {CHANCE}."
 
 
+def test_unpaired_runs_with_equal_means_may_differ_in_every_question() -> None:
+    columns: Columns = {"m": ([0.25, 0.75], [0.0, 1.0])}
+    assert said(columns, unpaired=True) == "No mean changed: m has the same mean in both runs."
+    assert said(columns | {"n": (ONES[:2], ONES[:2])}, unpaired=True) == (
+        "No mean changed: two metrics have the same mean in both runs."
+    )
+
+
+@pytest.mark.parametrize("unpaired", [False, True])
+def test_rounding_is_no_direction(unpaired: bool) -> None:
+    """The means differ by 2.8e-17."""
+    sentence = said({"m": ([0.7, 0.4], [0.8, 0.3])}, unpaired=unpaired)
+    assert "rose" not in sentence
+    assert ("No mean changed" if unpaired else "m stayed at 0.55: one question worse, one better") in sentence
+
+
 def test_certain_is_what_table_and_gate_would_not_contradict() -> None:
     """Six metrics of which one moves by chance: its own p-value is small, the adjusted one is not."""
     columns: Columns = {f"m{number}": (ONES, ONES) for number in range(5)}

@@ -229,16 +229,16 @@ def kappa_outcome(found: Agreement, least: float) -> Literal["pass", "fail", "in
 
     :param found: An agreement.
     :param least: The lowest kappa that will do.
-    :returns: "pass" if the whole interval is at least that, "fail" if it lies below, else "inconclusive". Full
-        agreement, whose interval has no width, is as certain as its accuracy.
+    :returns: "pass" if the whole interval is at least that, "fail" if it lies below, else "inconclusive". Where
+        the interval has no width (full agreement, a judge that gives one class alone), kappa is as certain as accuracy.
     """
-    if found.kappa is None or found.accuracy_interval is None:
+    if found.kappa is None or found.accuracy is None or found.accuracy_interval is None:
         return "inconclusive"
     if found.kappa_interval is not None:
         low, high = found.kappa_interval[:2]
     else:
         chance = float(np.dot(found.human_rates, found.judge_rates))
-        low, high = (found.accuracy_interval.low - chance) / (1 - chance), found.kappa
+        low, high = (found.kappa + (limit - found.accuracy) / (1 - chance) for limit in found.accuracy_interval[:2])
     return "pass" if low >= least else "fail" if high < least else "inconclusive"
 
 

@@ -26,6 +26,7 @@ from haystack_eval_ext.runs._spread import (
     rows_of,
     t_tails,
     wider,
+    without_rounding,
 )
 from haystack_eval_ext.runs._ties import (
     ALIKE,
@@ -176,7 +177,7 @@ def paired_difference(
     wins, losses = int(np.count_nonzero(changes > 0)), int(np.count_nonzero(changes < 0))
     single = Units(changes, np.ones(rows), clustered=False).standard_error
     return Difference(
-        mean=units.mean,
+        mean=without_rounding(units.mean, scale),
         interval=interval,
         standard_error=error,
         row_variance=None if error is None else rows * error**2,

@@ -89,11 +89,11 @@ def describe_fault(error: BaseException, phase: Phase) -> str:
     first = _first_raised(error)
     if is_ours(error):
         return _ours_or_core(first)
-    told = message_of(error) if shows(phase) or _is_import(first) else ""
+    message = message_of(error) if shows(phase) or _is_import(first) else ""
     kind = type(first).__name__
     # ValueError and TypeError say in words what is wrong with a value; a KeyError says the key alone.
-    what = told if told and type(first) in (ValueError, TypeError) else f"{kind}: {told}" if told else kind
-    place = raised_at(error, of_user=not (phase == "question" and not told))
+    what = message if message and type(first) in (ValueError, TypeError) else f"{kind}: {message}" if message else kind
+    place = raised_at(error, of_user=not (phase == "question" and not message))
     return " ".join(filter(None, (_sentence(what), place)))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from haystack_eval_ext.errors import InvalidValueError
-from haystack_eval_ext.runs._gate_family import test_of
+from haystack_eval_ext.runs._gate_family import what_it_tests
 from haystack_eval_ext.runs._gate_power import ChangeSpread, smallest_drop
 from haystack_eval_ext.runs._means import mean_interval, within_unit, zero_one
 from haystack_eval_ext.runs._scored import counted, nearest
@@ -153,7 +153,8 @@ def forecast_of_run(
             if chance is None
             else f"scores change by chance as between the {answers} answers to a question"
         )
-        if_alike = None if scores.spread.tied else alike
+        # Without a spread every change would be found, however small: that is no forecast.
+        if_alike = None if scores.spread.tied or not scores.alike.row_variance else alike
         found.append(Forecast(metric, turn, margin, scores.rows, few, if_alike, power, assumption))
     return found
 
@@ -219,5 +220,5 @@ def _scores_of(run: ScoredRun, name: str, chance: float | None) -> _Scores | Non
 
 def _level(conditions: Sequence[Condition], rule: Rule, confidence: float) -> float:
     """The confidence that Holm's correction asks of the first that fails."""
-    tests = len(set(map(test_of, conditions))) if rule == "significant" else 1
+    tests = len(set(map(what_it_tests, conditions))) if rule == "significant" else 1
     return 1 - (1 - confidence) / max(tests, 1)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from haystack_eval_ext.runs._gate_outcome import Evidence
 
 
-def test_of(condition: Condition) -> tuple[str, bool, bool]:
+def what_it_tests(condition: Condition) -> tuple[str, bool, bool]:
     """
     Give what a condition tests: a metric, one of its directions, its mean or its change.
 
@@ -40,30 +40,30 @@ def corrected(conditions: Sequence[Condition], evidences: Sequence[Evidence]) ->
     tests: dict[tuple[str, bool, bool], list[int]] = {}
     for place, (condition, evidence) in enumerate(zip(conditions, evidences, strict=True)):
         if evidence.rule == "significant" and not evidence.by_mean and evidence.interval is not None:
-            tests.setdefault(test_of(condition), []).append(place)
-    found, left = list(evidences), list(tests.values())
-    for place in (place for places in left for place in places):
-        found[place] = replace(evidences[place], tests=len(tests))
-    alone = list(found)
-    while left:
-        for place in (place for places in left for place in places):
-            found[place] = _among(conditions[place], alone[place], len(left))
-        still = [
+            tests.setdefault(what_it_tests(condition), []).append(place)
+    uncorrected, open_tests = list(evidences), list(tests.values())
+    for place in (place for places in open_tests for place in places):
+        uncorrected[place] = replace(evidences[place], tests=len(tests))
+    found = list(uncorrected)
+    while open_tests:
+        for place in (place for places in open_tests for place in places):
+            found[place] = _among(conditions[place], uncorrected[place], len(open_tests))
+        not_rejected = [
             places
-            for places in left
+            for places in open_tests
             if not all(rejects(conditions[place], found[place], fails_by(found[place])) for place in places)
         ]
-        if len(still) == len(left):
+        if len(not_rejected) == len(open_tests):
             break
-        left = still
+        open_tests = not_rejected
     return found
 
 
-def _among(condition: Condition, evidence: Evidence, left: int) -> Evidence:
+def _among(condition: Condition, evidence: Evidence, tests: int) -> Evidence:
     """The evidence as it counts where so many tests are left."""
     # What does not reject alone does not with others.
-    if left == 1 or not rejects(condition, evidence, evidence.interval):
+    if tests == 1 or not rejects(condition, evidence, evidence.interval):
         return evidence
-    confidence = 1 - (1 - evidence.confidence) / left
+    confidence = 1 - (1 - evidence.confidence) / tests
     interval = evidence.again(confidence)
     return evidence if interval is None else replace(evidence, stricter=Stricter(interval, confidence))

@@ -107,6 +107,11 @@ class Evidence:
         return f"{count}{in_clusters(count, self.rows, self.clusters)}"
 
     @property
+    def units(self) -> int:
+        """The clusters, or the rows where there are none."""
+        return self.clusters or self.rows
+
+    @property
     def fails_at(self) -> float:
         """The confidence of the interval by which it fails."""
         return self.stricter.confidence if self.stricter else self.confidence
@@ -183,9 +188,8 @@ def needed_if_alike(condition: Condition, evidence: Evidence) -> int | None:
         return None
     below = condition.limit < evidence.value
     side = evidence.value - interval.low if below else interval.high - evidence.value
-    units = evidence.clusters or evidence.rows
-    found = units_if_alike(units, side, abs(evidence.value - condition.limit), evidence.fails_at)
-    return None if found is None else math.ceil(found * evidence.rows / units)
+    found = units_if_alike(evidence.units, side, abs(evidence.value - condition.limit), evidence.fails_at)
+    return None if found is None else math.ceil(found * evidence.rows / evidence.units)
 
 
 def decide(condition: Condition, evidence: Evidence, needed: int | None, plan: str = "") -> GateResult:
@@ -213,8 +217,8 @@ def decide(condition: Condition, evidence: Evidence, needed: int | None, plan: s
         why = _not_by_holm(condition, evidence, needed)
     elif evidence.value is None:
         why = "no row has a score" + (" in both runs" if condition.is_change else "")
-    elif evidence.interval is None:
-        why = _why_no_interval(evidence)
+    elif evidence.interval is None or (needed is None and evidence.units == 1):
+        why = _too_little(evidence)
     elif needed is None:
         why = "no number of questions like these would decide"
     else:
@@ -261,8 +265,9 @@ def _not_by_holm(condition: Condition, evidence: Evidence, needed: int | None) -
     )
 
 
-def _why_no_interval(evidence: Evidence) -> str:
-    if evidence.clusters == 1:
+def _too_little(evidence: Evidence) -> str:
+    """Why the rows do not tell how far the mean can be off."""
+    if evidence.clusters == 1 and evidence.rows > 1:
         return "all rows are of one cluster, which does not tell how far the mean can be off"
     if evidence.rows == 1:
         return "one row does not tell how far the mean can be off"

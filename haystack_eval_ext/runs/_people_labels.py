@@ -107,7 +107,7 @@ def people_labels(
             msg = "human_column (--human) must name the column with people's labels, or labels (--labels) their file."
             raise InvalidValueError(msg)
         return PeopleLabels({name: _of_run(run, name, words) for name in human})
-    files = [_file(each, human, run) for each in _sources(labels)]
+    files = [_file(each, human, run, words) for each in _sources(labels)]
     wanted = [(file, name) for file in files for name in (_wanted(file, human) or [])]
     raters: dict[str, list[float | None]] = {}
     for file, name in wanted:
@@ -148,7 +148,7 @@ def _wanted(file: _File, human: Sequence[str]) -> list[str]:
     raise InvalidValueError(msg)
 
 
-def _file(data: Any, human: Sequence[str], run: EvaluationRun) -> _File:
+def _file(data: Any, human: Sequence[str], run: EvaluationRun, words: Mapping[str, float]) -> _File:
     problems = Problems(data if isinstance(data, str | os.PathLike) else "labels")
     source = os.path.basename(problems.path)
     records = read_records(data, problems, human)
@@ -169,20 +169,19 @@ def _file(data: Any, human: Sequence[str], run: EvaluationRun) -> _File:
             continue
         given.setdefault(str(key).strip(), []).append(record.values)
     raise_if_any(DatasetError, [problems])
-    return _joined(source, given, columns, compared, run)
+    several = {key for key, rows in given.items() if len(rows) > 1}
+    apart = {key for key in several if len({_read(row, compared, words) for row in given[key]}) > 1}
+    return _joined(source, given, columns, several, apart, run)
 
 
 def _joined(
     source: str,
     given: dict[str, list[dict[str, Any]]],
     columns: list[str],
-    compared: list[str],
+    several: set[str],
+    apart: set[str],
     run: EvaluationRun,
 ) -> _File:
-    several = {key for key, rows in given.items() if len(rows) > 1}
-    apart = {
-        key for key in several if any(_cells(row, compared) != _cells(given[key][0], compared) for row in given[key])
-    }
     known = {str(key).strip(): key for key in run.ids}
     rows = {known[key]: found[0] for key, found in given.items() if key in known and key not in apart}
     join = LabelJoin(
@@ -200,8 +199,10 @@ def _joined(
     return _File(join, rows, columns)
 
 
-def _cells(row: dict[str, Any], columns: list[str]) -> list[Any]:
-    return [row.get(name) for name in columns]
+def _read(row: dict[str, Any], columns: list[str], words: Mapping[str, float]) -> tuple[Any, ...]:
+    """The labels of a row as numbers; what is no label as it stands there."""
+    cells = ((row.get(name), label(row.get(name), words)) for name in columns)
+    return tuple(repr(cell) if isinstance(read, str) else read for cell, read in cells)
 
 
 def _of_run(run: EvaluationRun, column: str, words: Mapping[str, float]) -> list[float | None]:

@@ -56,7 +56,8 @@ class RaterAgreement:
     :param judge: Each of the people with the judge.
     :param people_kappa: The mean kappa of the pairs of people: as much as a judge can be asked for; None without any.
     :param judge_kappa: The mean kappa of the people with the judge.
-    :param people_alpha: Krippendorff's alpha of the people, by level; None where it is undefined.
+    :param people_alpha: Krippendorff's alpha of the people, by level, of words "nominal" alone; None where it is
+        undefined.
     :param judge_alpha: The same with the judge as one more rater.
     """
 
@@ -82,7 +83,7 @@ def rater_agreement(
     :param judge: The judge's name and classes.
     :param weights: As in `agreement`.
     :param confidence: 0.95 for 95 % intervals.
-    :returns: All pairs, and alpha.
+    :returns: All pairs, and alpha; words have no order, so that theirs is of the level "nominal" alone.
     :raises ValueError: As `agreement` does.
     """
 
@@ -93,13 +94,15 @@ def rater_agreement(
     among = [pair(*both) for both in combinations(people.items(), 2)]
     against = [pair(each, judge) for each in people.items()]
     columns = list(people.values())
+    words = any(isinstance(value, str) for column in (*columns, judge[1]) for value in column)
+    levels = _LEVELS[:1] if words else _LEVELS
     return RaterAgreement(
         people=among,
         judge=against,
         people_kappa=_mean(among),
         judge_kappa=_mean(against),
-        people_alpha={level: krippendorff_alpha(columns, level) for level in _LEVELS},
-        judge_alpha={level: krippendorff_alpha([*columns, judge[1]], level) for level in _LEVELS},
+        people_alpha={level: krippendorff_alpha(columns, level) for level in levels},
+        judge_alpha={level: krippendorff_alpha([*columns, judge[1]], level) for level in levels},
     )
 
 

@@ -99,7 +99,9 @@ def _part(part: str, base: Part, new: Part) -> Iterator[SetupDifference]:
         base, new, whole = _whole_components(base, new)
         yield from (SetupDifference(part, *each) for each in whole)
     for name in dict.fromkeys([*base, *new]):
-        one, two = (side[name] if name in side else _default(name, side, other) for side, other in _both(base, new))
+        one, two = (
+            side[name] if name in side else _default(name, side, other) for side, other in _each_with_other(base, new)
+        )
         if one is _ABSENT:
             yield SetupDifference(part, name, "added", None, new[name])
         elif two is _ABSENT:
@@ -111,7 +113,8 @@ def _part(part: str, base: Part, new: Part) -> Iterator[SetupDifference]:
 _ABSENT: Any = object()
 
 
-def _both(base: Part, new: Part) -> list[tuple[Part, Part]]:
+def _each_with_other(base: Part, new: Part) -> list[tuple[Part, Part]]:
+    """Both sides, each with the other: base and new, then new and base."""
     return [(base, new), (new, base)]
 
 

@@ -118,6 +118,17 @@ class Units:
         return 0.0 if error <= ROUNDING * float(np.abs(self.sums / self.sizes).max()) else error
 
 
+def without_rounding(change: float, scale: float) -> float:
+    """
+    Take a change that is no more than rounding for none.
+
+    :param change: The change.
+    :param scale: The size of the numbers that it comes from.
+    :returns: The change, or 0.
+    """
+    return 0.0 if abs(change) <= ROUNDING * scale else change
+
+
 def as_units(values: NDArray[np.float64], clusters: Sequence[Hashable] | None) -> Units:
     """
     Gather values by cluster.

@@ -33,8 +33,11 @@ def summary(metrics: Mapping[str, MetricComparison], *, confidence: float) -> st
         return "No metric has a score in both runs, so nothing can be said."
     moved = [metric for metric in compared if _moved(metric)]
     if not moved:
-        of = compared[0].name if len(compared) == 1 else f"{_count(len(compared))} metrics"
-        return f"No score changed: {of} {'is' if len(compared) == 1 else 'are'} the same in every question."
+        one = len(compared) == 1
+        of = compared[0].name if one else f"{_count(len(compared))} metrics"
+        if not compared[0].difference.paired:
+            return f"No mean changed: {of} {'has' if one else 'have'} the same mean in both runs."
+        return f"No score changed: {of} {'is' if one else 'are'} the same in every question."
     first = max(moved, key=_clearness)
     alpha = 1 - confidence
     sure = _certain(first, alpha)

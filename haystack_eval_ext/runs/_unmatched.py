@@ -59,13 +59,10 @@ def _counterparts(
     base: ScoredRun, only_base: Sequence[str], new: ScoredRun, only_new: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Each metric of the one side with that of the other that is made in the same way; none if one has no such."""
-    if len(only_base) == len(only_new) == 1:
-        (name,), (other,) = only_base, only_new
-        kinds = [run.metrics[each].parameters.get("type") for run, each in ((base, name), (new, other))]
-        return [(name, other)] if kinds[0] == kinds[1] else []
+    lone = len(only_base) == len(only_new) == 1
     pairs = []
     for name in only_base:
-        found = [other for other in only_new if _alike(base, name, new, other)]
+        found = [other for other in only_new if _alike(base, name, new, other, lone=lone)]
         if len(found) != 1:
             return []
         pairs.append((name, found[0]))
@@ -73,11 +70,14 @@ def _counterparts(
     return pairs if len(taken) == len(only_new) == len(pairs) else []
 
 
-def _alike(base: ScoredRun, name: str, new: ScoredRun, other: str) -> bool:
+def _alike(base: ScoredRun, name: str, new: ScoredRun, other: str, *, lone: bool) -> bool:
     one, two = base.metrics[name], new.metrics[other]
-    # Of "stage/component.measure" the measure stays, and one of the two names before it.
+    # Of a metric whose class nobody recorded, nothing tells how it was made.
+    if one.parameters.get("type") is None:
+        return False
+    # Of "stage/component.measure" the measure stays, and one of the two names before it, if there are several metrics.
     (stage, component, measure), (stage_two, component_two, measure_two) = _split(name), _split(other)
-    kept = stage == stage_two or component == component_two
+    kept = lone or stage == stage_two or component == component_two
     return kept and measure == measure_two and one.parameters == two.parameters and one.judge == two.judge
 
 

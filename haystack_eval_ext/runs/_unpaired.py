@@ -14,7 +14,7 @@ import numpy as np
 from haystack_eval_ext.errors import InvalidValueError
 from haystack_eval_ext.runs._differences import CHANGES, Difference
 from haystack_eval_ext.runs._means import MeanEstimate, read_scores, zero_one
-from haystack_eval_ext.runs._spread import ROUNDING, Interval, Units, check_confidence, t_tails, wider
+from haystack_eval_ext.runs._spread import ROUNDING, Interval, Units, check_confidence, t_tails, wider, without_rounding
 from haystack_eval_ext.runs._ties import clipped
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ def unpaired_difference(
     check_confidence(confidence)
     runs = read_scores(base, clusters=base_clusters), read_scores(new, clusters=new_clusters)
     one, two = (run.estimate(confidence) for run in runs)
-    mean = None if one.mean is None or two.mean is None else two.mean - one.mean
+    mean = None
+    if one.mean is not None and two.mean is not None:
+        mean = without_rounding(two.mean - one.mean, max(abs(one.mean), abs(two.mean)))
     interval, p = _square_and_add(one, two), None
     error = variance = t_p = None
     if mean is not None and one.standard_error is not None and two.standard_error is not None:
