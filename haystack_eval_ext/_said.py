@@ -202,4 +202,6 @@ def _identifiers(*values: Any) -> tuple[str, ...]:
 
 
 def _identifier(value: Any) -> str | None:
-    return value if isinstance(value, str) and _IDENTIFIER.fullmatch(value) else None
+    # Gateways write what is absent as a word.
+    named = isinstance(value, str) and value.casefold() not in ("none", "null") and _IDENTIFIER.fullmatch(value)
+    return value if named else None

@@ -16,6 +16,7 @@ from unittest.mock import Mock
 import pytest
 from haystack import Document, Pipeline
 from haystack.components.generators.chat import MockChatGenerator
+from pydantic import BaseModel, Field
 
 from haystack_eval_ext import (
     AnswerExactMatchEvaluator,
@@ -25,11 +26,14 @@ from haystack_eval_ext import (
     RAGFailureClassifier,
 )
 from haystack_eval_ext._cli.render import console, print_table
+from haystack_eval_ext._said import said_by
 from haystack_eval_ext._thoughts import without_their_thoughts
 from haystack_eval_ext.errors import PipelineFileError
 from haystack_eval_ext.judged import _cache_file, _claims
 from haystack_eval_ext.judged._cache import CachedReply, ReplyCache
 from haystack_eval_ext.judged._claims import is_gone
+from haystack_eval_ext.judged._failures import ReplyError
+from haystack_eval_ext.judged._forms import model_form
 from haystack_eval_ext.runs._compared_field import load_evaluators
 from haystack_eval_ext.runs.api import evaluate
 from haystack_eval_ext.runs.dataset import read_dataset
@@ -129,6 +133,40 @@ def test_a_failed_row_of_a_run_costs_no_other_component(*, connected: bool) -> N
     run = evaluate(pipeline, rows)
     assert run.metrics["exact"].scores == [1.0]
     assert run.metrics["faithful"].statuses == ["error"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"verdicts": {"s0": 0, "s1": 1}}',
+        '{"verdicts": {"0": 0, "1": 1}}',
+        '[{"id": 0, "verdict": 0}, {"id": 1, "verdict": 1}]',
+    ],
+)
+def test_a_judge_that_counts_from_0_once_is_asked_again(reply: str) -> None:
+    judge = MockChatGenerator([reply, '{"verdicts": {"s1": 0, "s2": 1}}'])
+    evaluator = FaithfulnessEvaluator(chat_generator=judge, policy=JudgePolicy(min_wait=0.0, max_wait=0.0))
+    found = evaluator.run(
+        questions=["?"], contexts=[["Two is TRUE."]], predicted_answers=["One is FALSE. Two is TRUE."]
+    )
+    assert found["results"][0]["statement_scores"] == [0, 1]
+
+
+class Tone(BaseModel):
+    tone: int = Field(ge=1, le=5)
+
+
+@pytest.mark.parametrize("reply", ['{"tone": true}', '{"tone": 7}'])
+def test_a_number_of_a_model_is_a_number(reply: str) -> None:
+    with pytest.raises(ReplyError, match=r"the key 'tone' must be a(nother value| number)"):
+        model_form(Tone).read(json.loads(reply))
+
+
+def test_an_absent_identifier_that_a_gateway_writes_as_a_word_is_none() -> None:
+    error: Any = RuntimeError("x")
+    error.body = {"message": "Invalid model name", "type": "None", "param": "None", "code": "400"}
+    said = said_by(error)
+    assert (said.param, said.type, said.codes) == (None, None, ())
 
 
 EVALUATOR = """

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from cases_judged import POLICY, JudgedCase, rows, sample
 from custom_metric import SOURCE, PolitenessEvaluator
 from harness import CONTRACT, Check, check_golden
 from haystack_eval_ext import UndefinedScore
-from haystack_eval_ext.judged.custom import CustomJudgedEvaluator, Task, read_task
+from haystack_eval_ext.judged.custom import CustomJudgedEvaluator, Judged, Task, read_task
 from haystack_eval_ext.runs import api
 from scripted_judge import AsyncScriptedJudge, ScriptedJudge
 
@@ -128,6 +129,52 @@ def test_a_file_that_is_no_task(tmp_path: Path, content: str) -> None:
 def test_a_task_without_a_text(part: str) -> None:
     with pytest.raises(ValueError, match=part):
         replace(TASK, **{part: " "})  # type: ignore[arg-type]
+
+
+ODD: dict[str, tuple[Any, str]] = {
+    "above": (Judged(1.5, {}), "the score 1.5, outside 0 to 1"),
+    "below": (Judged(-1.0, {}), "the score -1, outside 0 to 1"),
+    "NaN": (Judged(math.nan, {}), "no number as the score"),
+    "infinite": (Judged(math.inf, {}), "no number as the score"),
+    "text": (Judged("0.5", {}), "no number as the score"),  # type: ignore[arg-type]
+    "nothing": (Judged(None, {}), "no number as the score"),  # type: ignore[arg-type]
+    "a bare score": (0.5, "must return Judged(score, details)"),
+    "None": (None, "must return Judged(score, details)"),
+    "an error": (ValueError("no such index"), "ValueError in judge_row"),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_row_costs_itself_alone(odd: str) -> None:
+    given, reason = ODD[odd]
+
+    async def judge_row(self: Any, ask: Any, row: Any) -> Any:
+        if row["predicted_answers"] != "odd":
+            return Judged(0.5, {})
+        if isinstance(given, Exception):
+            raise given
+        return given
+
+    evaluator = _kind(judge_row=judge_row)(chat_generator=MockChatGenerator("x"), raise_on_failure=False)
+    found = evaluator.run(questions=["?"] * 3, predicted_answers=["a", "odd", "b"])
+    assert (found["score"], found["statuses"]) == (0.5, ["scored", "error", "scored"])
+    assert reason in found["errors"][1]
+    assert (found["results"][1].get("message") == "no such index") is isinstance(given, Exception)
+
+
+def test_another_range_and_a_method_that_is_no_coroutine() -> None:
+    async def five(self: Any, ask: Any, row: Any) -> Any:
+        return Judged(5, {})
+
+    judge = MockChatGenerator("x")
+    row = {"questions": ["?"], "predicted_answers": ["a"]}
+    assert _kind(judge_row=five, score_range=(1, 5))(chat_generator=judge).run(**row)["score"] == 5.0
+
+    def at_once(self: Any, ask: Any, row: Any) -> Any:
+        return Judged(0.5, {})
+
+    plain = _kind(judge_row=at_once)(chat_generator=judge, raise_on_failure=False)
+    assert "write 'async def judge_row'" in plain.run(**row)["errors"][0]
 
 
 def test_what_a_metric_says_of_itself_is_checked() -> None:

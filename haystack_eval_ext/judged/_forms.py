@@ -133,7 +133,8 @@ def read_by_id(value: Any, ids: Iterable[str], names: Sequence[str], read: Calla
 
     An id that the reply leaves out, answers twice in different ways, or with what cannot be read is not in the reading,
     and is asked for again. "1" is understood as "s1" where no other id has this number. An id that nobody asked about
-    is passed over.
+    is passed over; where one that was asked about is missing as well, the reply may count in another way, as from 0,
+    and nothing of it is taken.
 
     :param value: As JSON has it.
     :param ids: What was asked about.
@@ -148,10 +149,12 @@ def read_by_id(value: Any, ids: Iterable[str], names: Sequence[str], read: Calla
         places = {**by_number, **places}
     found: dict[str, _T] = {}
     doubtful: set[str] = set()
+    unasked = False
     fault = ReplyError(f"it had no {names[0].removesuffix('s')} for any of the ids asked about")
     for given, entry in _entries(value, names):
         name = places.get(plain(given))
         if name is None:
+            unasked |= _ID.fullmatch(plain(given)) is not None
             continue
         try:
             read_one = read(entry)
@@ -161,6 +164,9 @@ def read_by_id(value: Any, ids: Iterable[str], names: Sequence[str], read: Calla
             continue
         if found.setdefault(name, read_one) != read_one:
             doubtful.add(name)
+    if unasked and found and not found.keys() | doubtful >= set(ids):
+        msg = "it left out ids that were asked about, and named others; answer exactly these ids"
+        raise ReplyError(msg)
     clear = {name: found[name] for name in ids if name in found and name not in doubtful}
     if not clear:
         raise fault
@@ -178,6 +184,11 @@ def model_form(model: type[BaseModel], check: Callable[[Any], None] | None = Non
 
     def read(value: Any) -> Any:
         value = respelled(value, list(model.model_fields))
+        for name, each in model.model_fields.items():
+            # To pydantic true is 1.
+            if isinstance(value, dict) and isinstance(value.get(name), bool) and each.annotation in (int, float):
+                msg = f"the key {name!r} must be a number"
+                raise ReplyError(msg)
         try:
             instance = model.model_validate(value)
         except (ValidationError, RecursionError) as error:
@@ -282,5 +293,9 @@ def _pydantic_fault(error: ValidationError | RecursionError) -> str:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     # The place can hold keys of the reply's own: only those of the model are named.
     place = ".".join(str(part) for part in first["loc"][:1])
-    kind = "is missing" if first["type"] == "missing" else f"must be another type ({first['type']})"
+    kind = first["type"]
+    if kind == "missing":
+        kind = "is missing"
+    else:
+        kind = f"must be another {'type' if kind.endswith(('type', 'parsing', 'from_float')) else 'value'} ({kind})"
     return f"the key {place!r} {kind}" if place else "it had not the keys asked for"

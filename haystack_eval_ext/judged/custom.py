@@ -10,7 +10,9 @@ YAML, and sync and async runs alike. docs/judged.md has a whole example.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from haystack_eval_ext._formulas import share
-from haystack_eval_ext._parameters import check_choice
+from haystack_eval_ext._parameters import check_choice, is_number, plain
+from haystack_eval_ext._rows import describe
 from haystack_eval_ext._sentences import sentences
 from haystack_eval_ext._text import blank
 from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError, UndefinedScore
 from haystack_eval_ext.judged._ask import Ask, Verdicts
 from haystack_eval_ext.judged._base import Judged, JudgedEvaluator, Row
+from haystack_eval_ext.judged._failures import JudgeError
 from haystack_eval_ext.judged._forms import Form, model_form
 from haystack_eval_ext.judged._items import numbered, reference_texts, shown, statements_of
 from haystack_eval_ext.judged._prompts import Prompt, check_instructions, languages, own_prompt
@@ -150,6 +154,8 @@ class CustomJudgedEvaluator(JudgedEvaluator):
     empty_details: Mapping[str, Any] = {}
     #: Calls that a row may make after its first replies came, at most: for the plan.
     later_calls: int = 0
+    #: The lowest and the highest score: one outside is a failure of its row.
+    score_range: tuple[float, float] = (0.0, 1.0)
     #: Raise it when scores change in meaning: runs of different versions are not compared.
     rule_version: int = 1
 
@@ -183,7 +189,29 @@ class CustomJudgedEvaluator(JudgedEvaluator):
         return self.rule_version
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
-        return await self.judge_row(ask, row)
+        judging: Any = self.judge_row(ask, row)
+        if not inspect.isawaitable(judging):
+            msg = "judge_row is no coroutine: write 'async def judge_row'"
+            raise JudgeError(msg)
+        try:
+            judged = await judging
+        except (JudgeError, UndefinedScore):
+            raise
+        except Exception as error:
+            msg = f"{type(error).__name__} in judge_row; its message stands in the row's result"
+            raise JudgeError(msg) from error
+        if not isinstance(judged, tuple) or len(judged) != len(Judged._fields) or not isinstance(judged[1], Mapping):
+            msg = f"judge_row must return Judged(score, details), but returned {describe(judged)}"
+            raise JudgeError(msg)
+        score = plain(judged[0])
+        if not is_number(score) or not math.isfinite(score):
+            msg = "judge_row gave no number as the score; where there is none by definition, raise UndefinedScore"
+            raise JudgeError(msg)
+        lowest, highest = self.score_range
+        if not lowest <= score <= highest:
+            msg = f"judge_row gave the score {score:g}, outside {lowest:g} to {highest:g}; say another score_range"
+            raise JudgeError(msg)
+        return Judged(float(score), dict(judged[1]))
 
     def _standard_prompt(self) -> Prompt:
         task = self.task
