@@ -14,6 +14,7 @@ import numpy as np
 from haystack import Document
 
 from haystack_eval_ext._calls import contained, in_thread, login_refused
+from haystack_eval_ext._foreign import learn_secrets, repeated
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext._said import in_words, said_by
 from haystack_eval_ext._text import sendable
@@ -90,7 +91,7 @@ def warm_up(embedder: Any) -> None:
     try:
         _warm_up(embedder)
     except Exception as error:
-        raise InvalidValueError(_unprepared(error)) from error
+        raise InvalidValueError(_unprepared(embedder, error)) from error
 
 
 async def warm_up_async(embedder: Any) -> None:
@@ -106,7 +107,7 @@ async def warm_up_async(embedder: Any) -> None:
         else:
             await in_thread(lambda: _warm_up(embedder))
     except Exception as error:
-        raise InvalidValueError(_unprepared(error)) from error
+        raise InvalidValueError(_unprepared(embedder, error)) from error
 
 
 def close(embedder: Any) -> None:
@@ -125,9 +126,10 @@ def _warm_up(embedder: Any) -> None:
             embedder.warm_up()
 
 
-def _unprepared(error: Exception) -> str:
+def _unprepared(embedder: Any, error: Exception) -> str:
     """It has seen no row yet, so that its message holds no text of a user's."""
-    why = str(error).strip() or type(error).__name__
+    learn_secrets(embedder)
+    why = repeated(str(error)) or type(error).__name__
     return f"The embedder could not be prepared: {why}{'' if why.endswith('.') else '.'} Nothing was asked."
 
 

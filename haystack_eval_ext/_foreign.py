@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import unicodedata
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from haystack.utils import Secret
+
+from haystack_eval_ext._secret_shapes import hidden
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,21 +23,14 @@ LONGEST = 500
 _MASK = "***"
 # A shorter value would be found by accident in words that are no secret.
 _SHORTEST_SECRET = 8
-_DEEPEST = 4
 _NAMES_OF_SECRETS = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
-# What services themselves put into their messages: keys that begin as those of providers, headers, addresses with one.
-_LOOKS_SECRET = re.compile(
-    r"\b(?:sk|pk|rk|hf|gsk|xai|ghp|gho)[-_][\w*.-]{12,}"
-    r"|(?<=Bearer )[\w.~+/=-]{8,}"
-    r"|(?<=://)[^\s/@:]+:[^\s/@]+(?=@)"
-    r"|(?<=[?&]key=)[^\s&]+|(?<=api_key=)[^\s&,)]+",
-    re.IGNORECASE,
-)
 # Terminal codes: CSI (colours, cursor), OSC (titles, links) up to its end, and the two-character ones.
 _ESCAPES = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b.")
 # Joiners decide how words of some scripts are written; all else of their kind turns lines around or hides.
 _JOINERS = "\u200c\u200d"
+# Threads learn while others repeat.
 _SECRETS: set[Secret] = set()
+_LEARNING = threading.Lock()
 
 
 def repeated(message: str) -> str:
@@ -52,9 +48,9 @@ def repeated(message: str) -> str:
     :returns: One line without terminal codes, control characters and known secrets, of at most :data:`LONGEST`
         characters, and behind them how many were cut.
     """
-    text = _without_codes(_masked(message))
+    text = _without_codes(masked(message))
     # Once more: a code within a secret must not save it.
-    text = _masked(text)
+    text = masked(text)
     cut = len(text) - LONGEST
     return text if cut <= 0 else f"{text[:LONGEST].rstrip()}... ({cut:,} more characters)"
 
@@ -65,32 +61,39 @@ def learn_secrets(value: Any) -> None:
 
     :param value: A component, or plain init parameters as `to_dict` gives them.
     """
-    _SECRETS.update(_secrets(value, _DEEPEST))
+    found = list(_secrets(value))
+    with _LEARNING:
+        _SECRETS.update(found)
 
 
-def _secrets(value: Any, depth: int) -> Iterator[Secret]:
-    if isinstance(value, Secret):
-        yield value
-    elif isinstance(value, Mapping):
-        names = value.get("env_vars")
-        if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
-            yield Secret.from_env_var(names, strict=False)
-        for entry in value.values():
-            yield from _secrets(entry, depth)
-    elif isinstance(value, list | tuple):
-        for entry in value:
-            yield from _secrets(entry, depth)
-    elif depth and hasattr(value, "__dict__") and not isinstance(value, type):
-        # A component, or one within it, such as the generator of an agent.
-        for entry in list(vars(value).values()):
-            if isinstance(entry, Secret) or hasattr(entry, "__haystack_input__"):
-                yield from _secrets(entry, depth - 1)
+def _secrets(value: Any) -> Iterator[Secret]:
+    left: list[Any] = [value]
+    seen: set[int] = set()
+    while left:
+        one = left.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, Secret):
+            yield one
+        elif isinstance(one, Mapping):
+            names = one.get("env_vars")
+            if isinstance(names, list) and names and all(isinstance(name, str) for name in names):
+                yield Secret.from_env_var(names, strict=False)
+            left.extend(list(one.values()))
+        elif isinstance(one, list | tuple):
+            left.extend(one)
+        elif (one is value or hasattr(one, "__haystack_input__")) and not isinstance(one, type):
+            # A component, or one within it, such as the generator of an agent.
+            left.extend(list(getattr(one, "__dict__", {}).values()))
 
 
 def _values() -> list[str]:
     """The values of the secrets that are known, the longest first: one may begin as another."""
     found = {value for name, value in os.environ.items() if _NAMES_OF_SECRETS.search(name)}
-    for secret in _SECRETS:
+    with _LEARNING:
+        known = tuple(_SECRETS)
+    for secret in known:
         try:
             found.add(str(secret.resolve_value() or ""))
         except ValueError:  # the variable is not set
@@ -98,10 +101,16 @@ def _values() -> list[str]:
     return sorted((value for value in found if len(value) >= _SHORTEST_SECRET), key=len, reverse=True)
 
 
-def _masked(text: str) -> str:
+def masked(text: str) -> str:
+    """
+    Mask secrets, and leave all else as it is.
+
+    :param text: Any text.
+    :returns: It, with those that are known and what looks like one replaced.
+    """
     for value in _values():
         text = text.replace(value, _MASK)
-    return _LOOKS_SECRET.sub(_MASK, text)
+    return hidden(text, _MASK)
 
 
 def _without_codes(text: str) -> str:

@@ -35,6 +35,7 @@ LAYERS = (
         "_rows",
         "_said",
         "_scores",
+        "_secret_shapes",
         "_sentences",
         "_serialization",
         "_text",

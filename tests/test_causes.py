@@ -5,20 +5,28 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from haystack import Pipeline, component, default_to_dict
 from haystack.components.builders import PromptBuilder
+from haystack.components.generators.chat import FallbackChatGenerator, OpenAIChatGenerator
 from haystack.components.joiners import BranchJoiner
 from haystack.components.routers import ConditionalRouter
 from haystack.utils import Secret
 from typer.testing import CliRunner
 
-from haystack_eval_ext import AnswerExactMatchEvaluator, FaithfulnessEvaluator, JudgePolicy
+from haystack_eval_ext import (
+    AnswerEmbeddingSimilarityEvaluator,
+    AnswerExactMatchEvaluator,
+    FaithfulnessEvaluator,
+    JudgePolicy,
+)
 from haystack_eval_ext._foreign import LONGEST, learn_secrets, repeated
 from haystack_eval_ext.cli import app
 from haystack_eval_ext.errors import TargetError
@@ -28,12 +36,18 @@ from haystack_eval_ext.runs._faults import texts_wanted
 WORD = "zebra-crossing"
 BUILDER = "haystack.components.builders.prompt_builder.PromptBuilder"
 QUOTING = "test_causes.Quoting"
+SHOWN_HEADERS = "{'authorization': 'Bearer ***', 'x-api-key': ***}"
 MODULES = {
     "causes_import": "from haystack import NoSuchPipeline",
     "causes_module": f"raise RuntimeError('{WORD}')",
     "causes_exit": f"raise SystemExit('{WORD}')",
     "causes_make": f"def make():\n    raise OSError('{WORD}')",
     "causes_question": f"def ask(question):\n    raise ValueError('{WORD}: ' + question)",
+    "causes_named": f"def ask(question):\n    raise ImportError('{WORD}: ' + question)",
+    "causes_ours": (
+        "from haystack_eval_ext import DocumentRankingEvaluator\n"
+        f"def ask(question):\n    return DocumentRankingEvaluator(measures=['{WORD}: ' + question])"
+    ),
     "causes_sound": "def ask(question):\n    return {'answer': question}",
 }
 FILES = {
@@ -130,6 +144,8 @@ QUESTION = [
     # Every question fails, and the run with it.
     ("run exact.yaml --data q.jsonl --rag causes_question:ask", 2, "The first: ValueError", "answers.jsonl", 3),
     ("run exact.yaml --data q.jsonl --rag causes_question:ask --max-failures 0", 2, "The last: ValueError", "", 0),
+    ("run exact.yaml --data q.jsonl --rag causes_named:ask", 2, "The first: ImportError", "answers.jsonl", 3),
+    ("run exact.yaml --data q.jsonl --rag causes_ours:ask", 2, "The first: ", "answers.jsonl", 3),
     ("run quoting.yaml --data q.jsonl", 2, "theirs (Quoting): ", "", 0),
     ("run quoting.yaml --data q.jsonl --rag causes_sound:ask", 2, "theirs (Quoting): ", "", 0),
 ]
@@ -147,10 +163,61 @@ def test_faults_at_questions_are_shown_and_kept_with_texts_alone(
     assert not file or (Path("run") / file).read_text("utf-8").count(f"{WORD}: Why?") == times
     found, said = call(f"{line} --out bare --no-texts")
     assert found == code
-    assert "ValueError" in said
+    assert "Error" in said
+    assert WORD not in said
+    found, said = call(f"{line} --out debugged --no-texts --debug")
+    assert found == code
+    assert "in ask" in said or "in run" in said
     assert WORD not in said
     # A run that is not finished holds the questions; what was said at them is left out even so.
     assert all(WORD not in path.read_text("utf-8") for path in Path("bare").glob("*"))
+
+
+def test_the_log_has_no_traceback_without_texts(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rows = [{"id": "q", "question": WORD, "reference_answer": "a"}]
+    caplog.set_level(logging.DEBUG, "haystack_eval_ext")
+    for texts in (True, False):
+        caplog.clear()
+        with texts_wanted(texts), pytest.raises(ValueError, match="The first: "):
+            api.run_rag("exact.yaml", rows, failing, out=folder / str(texts), progress=False)
+        assert (WORD in caplog.text) is texts
+
+
+def test_the_status_of_a_service_is_told_whatever_its_client_raises() -> None:
+    class RefusedError(Exception):
+        response = SimpleNamespace(status_code=429)
+
+    def ask(question: str) -> str:
+        try:
+            raise RefusedError  # noqa: TRY301
+        except RefusedError:
+            raise RuntimeError(question)  # noqa: B904 - as clients do
+
+    with pytest.raises(ValueError, match="The service answered 429"):
+        api.run_rag({"q": Quoting()}, [{"id": "q", "question": "Why?"}], ask, progress=False)
+
+
+def test_no_key_is_in_the_error_of_a_model_that_cannot_be_prepared() -> None:
+    said = "\x1b[31mIncorrect API key: sk-proj-abcdef123456789xyz\x1b[0m"
+
+    class Model:
+        def warm_up(self) -> None:
+            raise RuntimeError(said)
+
+        def run(self, messages: list[Any]) -> dict[str, Any]:
+            return {"replies": messages}
+
+    class Embedder(Model):
+        def run(self, text: str) -> dict[str, Any]:  # type: ignore[override]
+            return {"embedding": [float(len(text))]}
+
+    evaluators: list[Any] = [
+        FaithfulnessEvaluator(chat_generator=Model()),
+        AnswerEmbeddingSimilarityEvaluator(embedder=Embedder()),
+    ]
+    for evaluator in evaluators:
+        with pytest.raises(ValueError, match=r"could not be prepared: Incorrect API key: \*\*\*"):
+            evaluator.warm_up()
 
 
 @pytest.mark.usefixtures("folder")
@@ -200,13 +267,24 @@ def test_a_diagnosis_kept_without_texts_holds_no_message(folder: Path) -> None:
         ("Incorrect API key provided: sk-proj-abcdef123456789xyz", "Incorrect API key provided: ***"),
         ("Authorization: Bearer abc.def-ghi", "Authorization: Bearer ***"),
         ("no route to https://me:passw0rd@host/v1?key=abc", "no route to https://***@host/v1?key=***"),
+        ("no route to postgres://u:p@ss@h:5432/db?sslmode=off", "no route to postgres://***@h:5432/db?sslmode=off"),
+        ("GET /v1?a=1&api-key=hunter2-zebra&max_tokens=5", "GET /v1?a=1&api-key=***&max_tokens=5"),
+        ("Authorization: Basic dXNlcjpwYXNz", "Authorization: Basic ***"),
+        ("{'authorization': 'Bearer abcdefgh', 'x-api-key': 'hunter2-zebra'}", SHOWN_HEADERS),
+        ("Client(api_key='hunter2', token=None)", "Client(api_key=***, token=None)"),
+        ("no such account AKIAIOSFODNN7EXAMPLE here", "no such account *** here"),
+        ("key AIzaSyA-1234567890abcdefghijklmnopqrstu is off", "key *** is off"),
+        ("expired: eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-DEF_123", "expired: ***"),
+        ("Server=h;Password=zebra;Encrypt=yes", "Server=h;Password=***;Encrypt=yes"),
+        ("api_key: must be a text. Password: too short. Use bearer or basic authentication.", None),
+        ("risk-assessment-of-tasks: hf-internal-testing/tiny-random is no chat model", None),
         ("token of the test environment: environ-ment-1", "token of the test environment: ***"),
         ("its own name: told-by-a-component", "its own name: ***"),
         ("a code inside: told-by-\x1b[1ma-component", "a code inside: ***"),
         ("short is no secret: abc", "short is no secret: abc"),
     ],
 )
-def test_a_foreign_message_is_safe_to_print(message: str, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_foreign_message_is_safe_to_print(message: str, shown: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_SERVICE_TOKEN", "environ-ment-1")
     monkeypatch.setenv("WHATEVER", "told-by-a-component")
     monkeypatch.setenv("SHORT_KEY", "abc")
@@ -221,7 +299,53 @@ def test_a_foreign_message_is_safe_to_print(message: str, shown: str, monkeypatc
             return {"x": x}
 
     learn_secrets(Client())
-    assert repeated(message) == shown
+    assert repeated(message) == (message if shown is None else shown)
+
+
+def test_secrets_within_lists_and_tables_of_components_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"HIDDEN_PLACE_{number}" for number in range(3)]
+    for name in names:
+        monkeypatch.setenv(name, f"private-{name}")
+    models: list[Any] = [OpenAIChatGenerator(api_key=Secret.from_env_var(name)) for name in names]
+
+    @component
+    class Holder:
+        def __init__(self) -> None:
+            self.table: dict[str, Any] = {"a": {"b": (models[2],)}}
+            self.table["itself"] = self.table
+
+        @component.output_types(x=str)
+        def run(self, x: str) -> dict[str, Any]:
+            return {"x": x}
+
+    learn_secrets(FallbackChatGenerator(models[:2]))
+    learn_secrets(Holder())
+    assert repeated(" ".join(f"private-{name}" for name in names)) == "*** *** ***"
+
+
+def test_a_thread_may_learn_while_another_one_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Learning(Secret):
+        def resolve_value(self) -> str:
+            learn_secrets([Secret.from_token(f"learned-meanwhile-{number}") for number in range(9)])
+            return "of-the-learner"
+
+        def to_dict(self) -> dict[str, Any]:
+            return {}
+
+        def _to_dict(self) -> dict[str, Any]:
+            return {}
+
+        @classmethod
+        def _from_dict(cls, _: dict[str, Any]) -> Secret:
+            return cls()
+
+        @property
+        def type(self) -> Any:
+            return None
+
+    monkeypatch.setattr("haystack_eval_ext._foreign._SECRETS", {Learning()})
+    assert repeated("of-the-learner") == "***"
+    assert repeated("learned-meanwhile-8") == "***"
 
 
 def test_a_long_message_is_cut_and_says_so() -> None:

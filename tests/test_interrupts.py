@@ -100,6 +100,14 @@ def test_without_a_folder_nothing_is_kept() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_no_key_that_was_typed_is_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("haystack_eval_ext._cli.run_command.read_dataset", interrupt)
+    code, _, err = call(f"{RUN} --set llm.headers.x-api-key=sk-proj-abcdef123456789xyz")
+    assert code == INTERRUPTED
+    assert err.endswith(f": haystack-eval {RUN} --set 'llm.headers.x-api-key=***'\n")
+
+
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("point", ["evaluate_pipeline", "make_run"])
 def test_while_answers_are_scored(point: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:

@@ -41,6 +41,10 @@ SECRETS: list[Any] = [
     {"dsn": f"Server=tcp:host,1433;User ID=me;Password={WORD};Encrypt=yes"},
     {"dsn": f"host=h dbname=d password='{WORD}' user=u"},
     {"dsn": f"DefaultEndpointsProtocol=https;AccountName=a;AccountKey={WORD};EndpointSuffix=x"},
+    {"note": f"of the first one: sk-proj-{WORD}"},
+    {"note": f"AIzaSyA-1234567890-{WORD}"},
+    {"note": f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.{WORD}"},
+    {"command": f"curl -H 'x-api-key: {WORD}' https://host"},
     {"dsn": f"jdbc:postgresql://host/db?user=u&password={WORD}"},
 ]  # fmt: skip
 
@@ -59,6 +63,7 @@ PLAIN: list[Any] = [
     {"pad_token": "<pad>", "eos_token": "</s>", "special_tokens": ["<x>"], "num_tokens": "9", "image_token": "<i>"},
     {"document_comparison_field": ["meta.file", "meta.page"], "comparison_keys": ["a"], "join_keys": ["id"]},
     {"key_field": "name", "sort_key": "score", "group_by_key": "file", "meta_keys": ["a", "b"]},
+    {"template": "Use bearer authentication. Password: none. api_key: a text.", "model": "hf-internal-testing/tiny"},
     {"key": "id", "keys": ["a"], "secretary": "x"},
     {"author": "Ada", "author_name": "x", "auth_type": "basic", "tokenizer": "bert", "token_count": "3"},
     {"monkey": "x", "hockey": "y", "passage": "text", "passages_field": "p", "signature": "q -> a", "bypass": "x"},

@@ -123,7 +123,9 @@ def test_messages_of_ours_and_of_the_core_are_shown(fault: Any, kind: type[Excep
     assert type(error) is kind
     assert part in describe_fault(error, "set-up")
     with texts_wanted(False):
-        assert type(error) is TypeError or part in describe_fault(error, "question")
+        # Here the test called ours with values of its own, as code of a user's may do with a question.
+        withheld = isinstance(error, TypeError | InvalidValueError)
+        assert (part in describe_fault(error, "question")) is not withheld
 
 
 def quoting_type_error() -> None:
@@ -144,7 +146,7 @@ WITHHELD = [
 @pytest.mark.parametrize(("fault", "kind"), WITHHELD)
 def test_other_messages_are_shown_with_texts(fault: Any, kind: str) -> None:
     error = raised(fault)
-    assert not is_ours(error)
+    assert not is_ours(error, "set-up")
     assert str(error).partition(":")[0] in describe_fault(error, "set-up")
     for phase in ("question", "judge"):
         with texts_wanted(False):

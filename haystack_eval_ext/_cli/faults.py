@@ -12,8 +12,10 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from haystack_eval_ext._calls import causes
 from haystack_eval_ext._cli.interrupts import INTERRUPTED, Kept, note_arguments
 from haystack_eval_ext.errors import FileProblemsError, HaystackEvalError, InvalidValueError
+from haystack_eval_ext.runs._faults import shows
 
 EXIT_CODE = 2
 # As sysexits.h names a fault of the program itself: Python's own 1 would read as a regression.
@@ -145,7 +147,12 @@ def reported(*, debug: bool, kept: Kept | None = None) -> Iterator[None]:
 
 
 def _write_traceback(error: BaseException) -> None:
-    lines = "".join(traceback.format_exception(error)).splitlines()
+    if shows("question"):
+        parts = traceback.format_exception(error)
+    else:  # the calls and classes alone: a message may quote a question
+        chain = [[*traceback.format_tb(one.__traceback__), f"{type(one).__name__}\n"] for one in causes(error)]
+        parts = [part for one in reversed(chain) for part in one]
+    lines = "".join(parts).splitlines()
     sys.stderr.write("".join(f"{plain(line)}\n" for line in lines))
 
 

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from haystack_eval_ext._foreign import masked
 from haystack_eval_ext.runs._row_log import count_answers
 from haystack_eval_ext.runs._run_folder import ANSWERS, MANIFEST
 
@@ -70,7 +71,7 @@ class Kept:
             parts.append("what judges replied is not kept; --cache FILE keeps it")
         if not parts:
             parts.append("nothing was written")
-        command = _in_shell(("haystack-eval", *_TYPED.get()))
+        command = _in_shell(("haystack-eval", *map(masked, _TYPED.get())))
         goes_on = "To go on, asking only what is missing" if count or replies else "To start again"
         return [f"Interrupted: {'; '.join(parts)}.", f"{goes_on}: {command}"]
 

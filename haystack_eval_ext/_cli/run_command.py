@@ -112,7 +112,7 @@ def run(
 ) -> None:
     """Run an evaluation pipeline, or measures alone (-m), over data, a kept run, or a RAG pipeline (--rag)."""
     in_hand = Kept(out, cache, asks=rag is not None)
-    with reported(debug=debug, kept=in_hand), texts_wanted(not no_texts):
+    with texts_wanted(not no_texts), reported(debug=debug, kept=in_hand):
         maps, rag_maps = split_maps(maps)
         options = RagOptions(
             rag=rag,

@@ -17,6 +17,7 @@ from haystack.core.serialization import component_to_dict
 from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext._calls import contained, in_thread, release
+from haystack_eval_ext._foreign import learn_secrets, repeated
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 from haystack_eval_ext.judged._account import tokens_of
@@ -127,6 +128,7 @@ class Generator:
         :param generator: Any ChatGenerator of Haystack.
         """
         self._generator = generator
+        learn_secrets(generator)
         self.is_async = callable(getattr(generator, "run_async", None))
         self._takes_kwargs = _takes(generator.run, "generation_kwargs")
         own = getattr(generator, "generation_kwargs", None)
@@ -335,7 +337,7 @@ def unprepared(error: Exception) -> ValueError:
     :param error: What it raised.
     :returns: The error to raise.
     """
-    return ValueError(f"The chat generator could not be prepared: {error} Nothing was asked.")
+    return InvalidValueError(f"The chat generator could not be prepared: {repeated(str(error))} Nothing was asked.")
 
 
 def explain(fault: ReplyError, message: ChatMessage) -> JudgeError:

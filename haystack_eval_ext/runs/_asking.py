@@ -15,7 +15,7 @@ from haystack_eval_ext._thoughts import keeps_thoughts, without_thoughts
 from haystack_eval_ext.errors import TargetError, parameter
 from haystack_eval_ext.runs._answers import AnswerPlan, plan_answer, read_function_result
 from haystack_eval_ext.runs._columns import SKIPPED, THOUGHTS
-from haystack_eval_ext.runs._faults import describe_fault, record_of
+from haystack_eval_ext.runs._faults import describe_fault, record_of, shows
 from haystack_eval_ext.runs._names import nearest
 from haystack_eval_ext.runs._plain import plain_document
 from haystack_eval_ext.runs._prompts import PROMPT_STAGE, PROMPT_STAGES, prompt_documents
@@ -286,7 +286,7 @@ class Asker:
         return stages.get(name, [] if name in self._stages else None)
 
     def _fault(self, error: BaseException, job: Job) -> dict[str, Any]:
-        _logger.debug("The question of row %s failed.", job.row["id"], exc_info=error)
+        _logger.debug("The question of row %s failed.", job.row["id"], exc_info=error if shows("question") else None)
         return record_of(error)
 
 

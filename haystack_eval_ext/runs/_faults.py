@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Literal
 
 from haystack.core.errors import PipelineRuntimeError
 
+from haystack_eval_ext._calls import causes, http_status
 from haystack_eval_ext._foreign import repeated
 from haystack_eval_ext.errors import HaystackEvalError
 
@@ -87,7 +88,7 @@ def describe_fault(error: BaseException, phase: Phase) -> str:
         raised, if it was.
     """
     first = _first_raised(error)
-    if is_ours(error):
+    if is_ours(error, phase):
         return _ours_or_core(first)
     message = message_of(error) if shows(phase) or _is_import(first) else ""
     kind = type(first).__name__
@@ -105,7 +106,7 @@ def is_withheld(error: BaseException, phase: Phase) -> bool:
     :param phase: When it was raised.
     :returns: True if :func:`describe_fault` tells its class and place alone.
     """
-    return not (is_ours(error) or shows(phase) or _is_import(_first_raised(error)))
+    return not (is_ours(error, phase) or shows(phase) or _is_import(_first_raised(error)))
 
 
 def record_of(error: BaseException) -> dict[str, Any]:
@@ -118,7 +119,7 @@ def record_of(error: BaseException) -> dict[str, Any]:
     component = error.component_name if isinstance(error, PipelineRuntimeError) else None
     cause = error.__cause__ if component is not None and error.__cause__ is not None else error
     found: dict[str, Any] = {"class": type(cause).__name__, "component": component}
-    if is_ours(error):
+    if is_ours(error, "question"):
         return found | {"reason": _ours_or_core(_first_raised(error)) + _status(cause)}
     message = message_of(error) if stores("question") else ""
     reason = raised_at(error) + _status(cause)
@@ -152,20 +153,24 @@ def message_of(error: BaseException) -> str:
         return ""
 
 
-def is_ours(error: BaseException) -> bool:
+def is_ours(error: BaseException, phase: Phase) -> bool:
     """
     Tell whether an error is of this package or of Haystack's core, whose messages quote no text under evaluation.
 
     Ours keep texts out of messages; the core speaks of components and sockets. Where the core passes on what a
-    component raised, that error decides.
+    component raised, that error decides. What code of the user's raised or called at a question may quote it: a
+    parameter that is refused is then one of the user's making.
 
     :param error: An error that was raised.
-    :returns: True if its message may be told in every phase.
+    :param phase: When it was raised.
+    :returns: True if its message may be told whether texts are wanted or not.
     """
     error = _first_raised(error)
     kind = type(error)
-    core = _raised_in(error, _CORE) and (kind is ValueError or _is_in(kind.__module__, _CORE))
-    return core or isinstance(error, HaystackEvalError)
+    if _raised_in(error, _CORE) and (kind is ValueError or _is_in(kind.__module__, _CORE)):
+        return True
+    through_user = any(_is_users(frame) for frame, _ in traceback.walk_tb(error.__traceback__))
+    return isinstance(error, HaystackEvalError) and not (phase == "question" and through_user)
 
 
 def is_bug(error: BaseException) -> bool:
@@ -200,11 +205,11 @@ def raised_at(error: BaseException, *, of_user: bool = False) -> str:
     """
     places = [
         (frame, line)
-        for each in _causes(error)
+        for each in causes(error)
         for frame, line in traceback.walk_tb(each.__traceback__)
         if not _is_in(_module(frame), _OURS)
     ]
-    users = [(frame, line) for frame, line in places if not frame.f_code.co_filename.startswith((*_LIBRARIES, "<"))]
+    users = [(frame, line) for frame, line in places if _is_users(frame)]
     if of_user and not users:
         return ""
     if not places:
@@ -223,26 +228,19 @@ def _sentence(text: str) -> str:
 
 
 def _is_import(error: BaseException) -> bool:
-    """Names of modules are no texts, and what to install is told in the message alone."""
-    return isinstance(error, ImportError)
+    """Names of modules are no texts, and what to install is told in the message alone. Python names the module."""
+    return isinstance(error, ImportError) and error.name is not None
 
 
-def _status(error: BaseException | None) -> str:
-    """The status that a service answered, read from whatever class its client raises."""
-    while error is not None:
-        code = getattr(error, "status_code", None)
-        if isinstance(code, int):
-            return f" The service answered {code}."
-        error = error.__cause__
-    return ""
+def _status(error: BaseException) -> str:
+    """The status that a service answered."""
+    status = http_status(error)
+    return "" if status is None else f" The service answered {status}."
 
 
-def _causes(error: BaseException) -> list[BaseException]:
-    """The error, that which it was raised from, and so on to the root."""
-    found = [error]
-    while (cause := found[-1].__cause__) is not None and cause not in found:
-        found.append(cause)
-    return found
+def _is_users(frame: FrameType) -> bool:
+    """Whether this is code of the user's: neither ours nor a library's."""
+    return not _is_in(_module(frame), _OURS) and not frame.f_code.co_filename.startswith((*_LIBRARIES, "<"))
 
 
 def _module(frame: FrameType) -> str:
