@@ -396,8 +396,8 @@ def test_plans_are_exact(votes: int) -> None:
     ("values", "scores", "more"),
     [
         ([1, 0.25, True, False, "0.5"], [1.0, 0.25, 1.0, 0.0, 0.5], {}),
-        # On another scale, or no number: no score, and not the lowest.
-        ([1, 5, "good", None, -1], [1.0, None, None, None, None], {}),
+        # No number: no score, and not the lowest.
+        ([1, "good", None], [1.0, None, None], {}),
         ([3, 5], [0.5, 1.0], {"output_values": {"score": {"minimum": 1, "maximum": 5}}}),
         ([1, 2], [0.5, 1.0], {"output_values": {"score": [0, 1, 2]}}),
         ([1, 0], [1.0, 0.0], {"examples": [{"inputs": {"answers": "a"}, "outputs": {"score": 0.5}}]}),
@@ -464,3 +464,30 @@ def test_a_run_refuses_what_can_never_score_before_a_judge_is_paid(parameters: d
     scored = Pipeline()
     scored.add_component("llm", LLMEvaluator(**one_input, chat_generator=judge, progress_bar=False))
     assert [metric.score for metric in evaluate_pipeline(scored, data).metrics] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("replies", "scores"),
+    [
+        ([1, 5], [None, None]),
+        ([1, "5", 0.5, "x"], [None] * 4),
+        ([1, -1], [None, None]),
+        ([1, 0.5, 0], [1.0, 0.5, 0.0]),
+        # Words are yes and no as everywhere else; others are undefined alone, since they tell of no scale.
+        (["yes", True, "No.", "false", "good", 1], [1.0, 1.0, 0.0, 0.0, None, 1.0]),
+    ],
+)
+def test_a_score_of_which_nothing_is_said_is_one_scale_for_all_rows(replies: list[Any], scores: list[Any]) -> None:
+    result = llm("ours", *(json.dumps({"score": reply}) for reply in replies), outputs=["score"])
+    found = [None if math.isnan(score) else score for score in result["individual_scores"]]
+    assert found == scores
+    assert result["statuses"] == ["undefined" if score is None else "scored" for score in scores]
+    assert [entry["score"] for entry in result["results"]] == replies
+    if set(scores) == {None}:
+        assert math.isnan(result["score"])
+        assert all("outside 0 to 1" in error and "output_values" in error for error in result["errors"])
+
+
+def test_one_vote_on_another_scale_is_enough() -> None:
+    result = voted({"score": 1}, {"score": 1}, {"score": 4}, outputs=["score"])
+    assert (result["statuses"], result["results"]) == (["undefined"], [{"score": 4}])

@@ -20,7 +20,9 @@ from haystack.dataclasses import ChatMessage
 
 from haystack_eval_ext import DocumentEvidenceEvaluator, DocumentRecallEvaluator
 from haystack_eval_ext.errors import DatasetError
+from haystack_eval_ext.retrieval._needs import read_need
 from haystack_eval_ext.runs import api
+from haystack_eval_ext.runs._needs import needs_cell
 from haystack_eval_ext.runs.dataset import Dataset, open_dataset, read_dataset
 from rag_pipelines import DOCUMENTS, TEMPLATE, dataset, filled_store
 from test_bad_input import refused
@@ -102,9 +104,16 @@ BAD_NEEDS: dict[str, tuple[Any, type[Exception], str]] = {
     "keys": ([[["a"]]], TypeError, "no list of places"),
     "no group": ([[]], ValueError, "an empty group, or none"),
     "an empty group": ([[[0], []]], ValueError, "an empty group"),
-    "a place behind the end": ([[[2]]], ValueError, r"a place that.*has 2 labels"),
+    "a place behind the end": ([[[2]]], ValueError, r"a place that.*has 2 labels there"),
     "a negative place": ([[[-1]]], ValueError, "a place that"),
 }
+
+
+@pytest.mark.parametrize("word", ["any", "ANY", " Any "])
+def test_a_word_is_read_alike_from_a_socket_and_a_file(word: str) -> None:
+    result = DocumentEvidenceEvaluator("id").run([documents("a b")], [documents("a")], needs=[word])
+    assert result["individual_scores"] == [1.0]
+    assert read_need(word) == needs_cell(word) == "any"
 
 
 @pytest.mark.parametrize("kind", BAD_NEEDS)

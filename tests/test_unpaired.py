@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from haystack_eval_ext.runs._spread import as_units
-from haystack_eval_ext.runs._unpaired import _key, _permuted
+from haystack_eval_ext.runs._unpaired import _FEW_UNITS, _dealt, _key, _permuted
 from haystack_eval_ext.runs.statistics import Difference, unpaired_difference
 from score_shapes import SHAPES, Chance, Draw, documented
 
@@ -124,3 +124,28 @@ def test_runs_without_a_spread(base: list[float], new: list[float], decided: boo
 def test_bad_resamples_are_named() -> None:
     with pytest.raises(ValueError, match="resamples must be at least 0, but is -1"):
         unpaired_difference([0.1], [0.2], resamples=-1)
+
+
+@pytest.mark.parametrize(
+    ("units", "first"), [(_FEW_UNITS - 1, 300), (_FEW_UNITS, 300), (_FEW_UNITS, 970), (3000, 1500)]
+)
+def test_units_are_dealt_in_every_way_alike(units: int, first: int) -> None:
+    seen = np.zeros((1, units), dtype=np.uint8)
+    seen[:, :first] = 1
+    dealt = _dealt(np.random.default_rng(7), seen, 2000)
+    assert (dealt.sum(axis=1) == first).all()
+    share = first / units
+    # How often each unit, and each unit with its neighbour, is in the first run.
+    assert abs(dealt.mean(axis=0) - share).max() < 5 * np.sqrt(share * (1 - share) / 2000)
+    both = first * (first - 1) / (units * (units - 1))
+    pairs = (dealt[:, 1:] & dealt[:, :-1]).mean(axis=0)
+    assert abs(pairs - both).max() < 5 * np.sqrt(both * (1 - both) / 2000)
+    assert len({row.tobytes() for row in dealt}) == 2000
+
+
+def test_many_rows_have_the_p_value_of_welchs_test() -> None:
+    """Of many rows both tests are one; shuffles of this size would take a quarter of a minute with 5,000 of them."""
+    chance = np.random.default_rng(11)
+    base, new = chance.choice([0, 0.25, 0.5, 0.75, 1], 4000), chance.choice([0, 0.25, 0.5, 0.75, 1], 6000) * 0.98
+    found = unpaired_difference(base, new, resamples=2000)
+    assert found.p_value == pytest.approx(found.t_p, abs=0.025)

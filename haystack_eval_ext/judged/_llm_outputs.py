@@ -245,21 +245,42 @@ class Implied(Output):
         What several votes say together.
 
         :param votes: The values.
-        :returns: The mean of numbers from 0 to 1; else the most frequent value.
+        :returns: The mean of numbers from 0 to 1; else the most frequent value; if that is such a
+            number beside one on another scale, the most frequent of the latter.
         """
         scores = [self.as_score(vote) for vote in votes]
         same = any(math.isnan(score) for score in scores) or len({json.dumps(vote) for vote in votes}) == 1
-        return Output.merged(self, votes) if same else _mean(scores)
+        if not same:
+            return _mean(scores)
+        most = Output.merged(self, votes)
+        # What would be a score beside a number that is none of this scale.
+        others = [] if math.isnan(self.as_score(most)) else [vote for vote in votes if self.is_on_another_scale(vote)]
+        return Output.merged(self, others) if others else most
 
     def as_score(self, value: Any) -> float:
         """
         The number that a value stands for.
 
         :param value: Any value.
-        :returns: A number from 0 to 1, true and false as 1 and 0; NaN for others.
+        :returns: A number from 0 to 1, yes and true as 1, no and false as 0; NaN for others.
         """
-        number = float(value) if isinstance(value, bool) else _read_number(value) if _looks_like_number(value) else -1
-        return float(number) if 0 <= number <= 1 else math.nan
+        if _looks_like_number(value):
+            return math.nan if self.is_on_another_scale(value) else float(_read_number(value))
+        try:
+            return float(read_choice(value, YES_NO))
+        except ReplyError:
+            return math.nan
+
+    def is_on_another_scale(self, value: Any) -> bool:
+        """
+        Tell whether a value is a number that no scale from 0 to 1 has.
+
+        :param value: Any value.
+        :returns: True if so. Then a 1 beside it need not be the best score.
+        """
+        return (
+            _looks_like_number(value) and not 0 <= float(value.strip(AROUND) if isinstance(value, str) else value) <= 1
+        )
 
 
 def _looks_like_number(value: Any) -> bool:

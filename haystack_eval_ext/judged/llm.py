@@ -22,8 +22,9 @@ from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._forms import Form, object_schema, respelled
 from haystack_eval_ext.judged._items import read_examples
 from haystack_eval_ext.judged._llm_inputs import as_json, check_outputs, read_inputs, socket_of
-from haystack_eval_ext.judged._llm_outputs import Choices, Output, Typed
+from haystack_eval_ext.judged._llm_outputs import Choices, Implied, Output, Typed
 from haystack_eval_ext.judged._llm_parameters import implied_score, key_of, read_outputs
+from haystack_eval_ext.judged._outcomes import Outcome
 from haystack_eval_ext.judged._policy import JudgePolicy
 from haystack_eval_ext.judged._prompts import Prompt, check_instructions, languages, own_prompt
 from haystack_eval_ext.judged._stock_methods import StockMethods
@@ -31,6 +32,10 @@ from haystack_eval_ext.judged._stock_methods import StockMethods
 logger = logging.getLogger(__name__)
 
 _NO_NUMBER = "the output 'score' was no number from 0 to 1; say in output_values what it may be"
+_OTHER_SCALE = (
+    "a value of the output 'score' lies outside 0 to 1, so that no row's is on that scale for sure; say in "
+    "output_values what it may be, such as {'score': {'minimum': 1, 'maximum': 5}}"
+)
 _NEVER_SCORES = (
     "This LLMEvaluator gives results and no score: name the output that is the score in score_output, and what it may "
     "be in output_values."
@@ -47,9 +52,10 @@ class LLMEvaluator(StockMethods, JudgedEvaluator):
 
     With ``score_output`` that output is the row's score: a number between bounds by its place between them (3 of 1 to 5
     is 0.5), one of several numbers likewise, a word by ``score_values``. Without it an output called "score" is the
-    score, as ``output_values`` says what it may be, else where it is a number from 0 to 1; a row where it is none has
-    no score. Without such an output there is no score: `score` and `individual_scores` are NaN, the status of a row
-    that was judged is "undefined", ``on_undefined`` decides nothing, and a run refuses the component before it asks.
+    score, as ``output_values`` says what it may be, else where it is a number from 0 to 1, or yes or no; a row where it
+    is none has no score, and no row has where one row's is a number outside, such as 5. Without such an output there is
+    no score: `score` and `individual_scores` are NaN, the status of a row that was judged is "undefined",
+    ``on_undefined`` decides nothing, and a run refuses the component before it asks.
 
     Calls per row: one. With several votes words and listed numbers are decided by the majority, numbers between bounds
     by the mean, and texts are those of the first vote that agrees best with what was decided.
@@ -205,6 +211,20 @@ class LLMEvaluator(StockMethods, JudgedEvaluator):
         reply = ", ".join(f"{json.dumps(name, ensure_ascii=False)}: {one.shown}" for name, one in self._outputs.items())
         instructions = str(self.instructions)
         return own_prompt("llm", self.language, instructions=instructions, reply=f"{{{reply}}}", examples=pairs)
+
+    async def _judge(self, rows: list[dict[str, Any]]) -> list[Outcome]:
+        outcomes = await JudgedEvaluator._judge(self, rows)
+        name = self._scored or ""
+        output = self._outputs.get(name)
+        judged = [outcome.details["outputs"] for outcome in outcomes if "outputs" in outcome.details]
+        if not isinstance(output, Implied) or not any(output.is_on_another_scale(each[name]) for each in judged):
+            return outcomes
+        return [
+            outcome._replace(score=math.nan, status="undefined", error=_OTHER_SCALE)
+            if "outputs" in outcome.details
+            else outcome
+            for outcome in outcomes
+        ]
 
     async def _judge_row(self, ask: Ask, row: Row) -> Judged:
         votes = await ask.votes(self._prompt, row, _form(self._outputs))

@@ -38,15 +38,28 @@ def need_rows(value: Any, sizes: Sequence[int]) -> list[Need]:
         found = f"ground_truth_documents has {len(sizes)}, needs has {len(rows)}"
         msg = f"All inputs must have the same number of rows, but {found}."
         raise InvalidValueError(msg)
-    return [_need(entry, size, f"needs[{row}]") for row, (entry, size) in enumerate(zip(rows, sizes, strict=True))]
+    needs = [ALL if entry is None else read_need(entry, f"needs[{row}]") for row, entry in enumerate(rows)]
+    for row, (need, size) in enumerate(zip(needs, sizes, strict=True)):
+        if outside(need, size):
+            msg = f"needs[{row}] names a place that ground_truth_documents has not: it has {size} labels there, from 0."
+            raise InvalidValueError(msg)
+    return needs
 
 
-def _need(value: Any, size: int, place: str) -> Need:
-    if value is None:
-        return ALL
+def read_need(value: Any, place: str = "needs") -> Need:
+    """
+    Read what a question needs, from a socket or a file.
+
+    :param value: "all" or "any", in any case; or groups of places.
+    :param place: What to call it in an error.
+    :returns: The need, a word in lower case.
+    :raises ValueError: If a word is unknown, or there is an empty group, or none.
+    :raises TypeError: If it is something else.
+    """
     if isinstance(value, str):
-        if value in (ALL, ANY):
-            return value
+        word = value.strip().lower()
+        if word in (ALL, ANY):
+            return word
         msg = f"{place} must be {_FORMS}, but is another text."
         raise InvalidValueError(msg)
     groups = as_list(value)
@@ -61,10 +74,12 @@ def _need(value: Any, size: int, place: str) -> Need:
     if not all(found) or not found:
         msg = f"{place} has an empty group, or none: name at least one label in each."
         raise InvalidValueError(msg)
-    if any(not 0 <= number < size for group in found for number in group):
-        msg = f"{place} names a place that ground_truth_documents has not: its question has {size} labels, from 0."
-        raise InvalidValueError(msg)
     return found
+
+
+def outside(need: Any, size: int) -> bool:
+    """Tell whether groups name a place that so many labels do not have."""
+    return isinstance(need, list) and any(not 0 <= place < size for group in need for place in group)
 
 
 def alternatives(need: Need, relevant: Sequence[bool]) -> list[list[int]]:

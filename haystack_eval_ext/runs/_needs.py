@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext._batches import as_list
-from haystack_eval_ext.retrieval._needs import ALL, ANY
+from haystack_eval_ext.retrieval._needs import outside, read_need
 from haystack_eval_ext.runs._labels import BadCellError, same_labels
 from haystack_eval_ext.runs._lines import kind_of
 
@@ -28,20 +28,11 @@ def needs_cell(value: Any) -> str | list[list[int]]:
     :returns: The same, the word in lower case.
     :raises BadCellError: If it is something else.
     """
-    if isinstance(value, str):
-        word = value.strip().lower()
-        if word not in (ALL, ANY):
-            msg = f"another text, expected {_FORMS}"
-            raise BadCellError(msg)
-        return word
-    groups = as_list(value)
-    found = [as_list(group) for group in groups] if isinstance(groups, list) else []
-    if not found or not all(
-        isinstance(group, list) and group and all(type(place) is int for place in group) for group in found
-    ):
-        msg = f"{kind_of(value)}, expected {_FORMS}"
-        raise BadCellError(msg)
-    return found
+    try:
+        return read_need(value)
+    except (ValueError, TypeError):
+        msg = f"{'another text' if isinstance(value, str) else kind_of(value)}, expected {_FORMS}"
+        raise BadCellError(msg) from None
 
 
 def ungrouped(value: Any) -> tuple[Any, list[list[int]]]:
@@ -113,7 +104,7 @@ def fault_of_needs(row: Mapping[str, Any], groups: list[list[int]] | None) -> st
     if not isinstance(needs, list):
         return ""
     total = len(row.get(LABELS) or [])
-    if any(not 0 <= place < total for group in needs for place in group):
+    if outside(needs, total):
         return (
             f"a place that relevant_documents has not, expected 0 to {total - 1}" if total else "groups, but no label"
         )
