@@ -25,6 +25,7 @@ from typing import Any
 
 import pytest
 from haystack import component
+from haystack.components.generators.chat import FallbackChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.utils import Secret
 
@@ -144,7 +145,6 @@ def replies_in(policy: JudgePolicy) -> int:
 CHANGES: dict[str, dict[str, Any]] = {
     "model": {"chat_generator": {"model": "another"}},
     "temperature": {"chat_generator": {"generation_kwargs": {"temperature": 0.5}}},
-    "organization": {"chat_generator": {"organization": "another"}},
     "instructions": {"instructions": "Decide otherwise."},
     "examples": {"examples": []},
     "language": {"language": "ja"},
@@ -178,6 +178,7 @@ TRANSPORT: dict[str, dict[str, Any]] = {
     "retries": {"max_retries": 1},
     "name of the key": {"api_key": Secret.from_env_var("ANOTHER_KEY")},
     "client": {"http_client_kwargs": {"trust_env": False}},
+    "account": {"organization": "another"},
 }
 
 
@@ -192,15 +193,56 @@ def test_what_cannot_change_a_reply_makes_no_new_call(
     assert (server.calls, result["statuses"]) == (0, ["scored"] * 3)
 
 
-def test_replies_of_earlier_versions_are_found(server: OpenAIServer, policy: JudgePolicy) -> None:
-    """Their keys held all parameters of the generator."""
+def fallback(url: str, **changed: Any) -> FallbackChatGenerator:
+    """Two generators, one within the other's list."""
+    return FallbackChatGenerator([judge(url, **changed), judge(url, model="other", **changed)])
+
+
+@pytest.mark.parametrize("change", TRANSPORT.values(), ids=TRANSPORT)
+def test_nor_does_it_within_another_generator(
+    server: OpenAIServer, policy: JudgePolicy, change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANOTHER_KEY", VALUE)
+    evaluator(server.url, policy, chat_generator=fallback(server.url)).run(**rows(2))
+    calls = server.calls
+    assert calls
+    evaluator(server.url, policy, chat_generator=fallback(server.url, **change)).run(**rows(2))
+    assert server.calls == calls
+    evaluator(server.url, policy, chat_generator=fallback(server.url, generation_kwargs={"seed": 1})).run(**rows(2))
+    assert server.calls > calls
+
+
+@pytest.mark.parametrize("version", range(2))
+@pytest.mark.parametrize("make", [judge, fallback])
+def test_replies_of_earlier_versions_are_found(
+    server: OpenAIServer, policy: JudgePolicy, version: int, make: Callable[[str], Any]
+) -> None:
+    """Their keys held all parameters of the generator, or those of generators within it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Generator, "identity", Generator.former_identity)
-        evaluator(server.url, policy).run(**rows(3))
+        patch.setattr(Generator, "identity", lambda self: self.former_identities()[version])
+        evaluator(server.url, policy, chat_generator=make(server.url)).run(**rows(3))
     assert replies_in(policy) == 3
     server.change()
-    assert evaluator(server.url, policy).run(**rows(3))["statuses"] == ["scored"] * 3
-    assert server.calls == 0
+    again = evaluator(server.url, policy, chat_generator=make(server.url)).run(**rows(3))
+    assert (server.calls, again["statuses"]) == (0, ["scored"] * 3)
+
+
+def test_a_file_that_was_empty_is_looked_at_again(tmp_path: Path) -> None:
+    path = tmp_path / "cache"
+    path.touch()
+    early, also_early = (ReplyCache(str(path), read_only=True) for _ in range(2))
+    assert early.get("key") is None
+    # As another process fills it.
+    writer = ReplyCache(str(tmp_path / "other"))
+    writer.put("key", CachedReply("said", {}))
+    writer.close()
+    path.write_bytes((tmp_path / "other").read_bytes())
+    later = ReplyCache(str(path), read_only=True)
+    for cache in (early, also_early, later):
+        found = cache.get("key")
+        assert found is not None
+        assert found.text == "said"
+        cache.close()
 
 
 def test_another_address_makes_new_calls(

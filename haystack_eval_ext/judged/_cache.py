@@ -23,7 +23,7 @@ from haystack_eval_ext.judged._claims import is_gone, new_owner
 from haystack_eval_ext.judged._failures import JudgeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,10 @@ _CLAIM = (
 )
 
 
-_TRANSPORT = frozenset(("api_key", "http_client_kwargs", "max_retries", "progress_bar", "timeout"))
+# What earlier versions left out, of the component itself alone.
+_FORMER_TRANSPORT = frozenset(("api_key", "http_client_kwargs", "max_retries", "progress_bar", "timeout"))
+# The account that pays is none of a reply either.
+_TRANSPORT = _FORMER_TRANSPORT | {"organization"}
 
 
 class CachedReply(NamedTuple):
@@ -63,18 +66,45 @@ def reply_key(parts: Mapping[str, Any]) -> str:
 
 def deciding(identity: Mapping[str, Any] | None, part: str) -> dict[str, Any] | None:
     """
-    Leave out of an identity what cannot change a reply: transport, and the name of the key's variable.
+    Leave out of an identity what cannot change a reply: transport, account, and the name of the key's variable.
 
     :param identity: A component in serialized form under the name `part`, and what else identifies it.
     :param part: The name.
-    :returns: The identity without these parameters; those that nobody knows stay in.
+    :returns: The identity without these parameters, in components within the component as well; those that nobody
+        knows stay in.
     """
     if identity is None:
         return None
-    component = dict(identity[part])
+    return {**identity, part: _without_transport(_without(identity[part], _TRANSPORT))}
+
+
+def former(identity: Mapping[str, Any] | None, part: str) -> list[Mapping[str, Any] | None]:
+    """
+    Give what earlier versions took for the identity, under which their replies are kept.
+
+    :param identity: As for :func:`deciding`.
+    :param part: The name.
+    :returns: The identities, the latest first.
+    """
+    if identity is None:
+        return [None]
+    return [{**identity, part: _without(identity[part], _FORMER_TRANSPORT)}, identity]
+
+
+def _without(component: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
     parameters = component.get("init_parameters") or {}
-    component["init_parameters"] = {name: value for name, value in parameters.items() if name not in _TRANSPORT}
-    return {**identity, part: component}
+    return {**component, "init_parameters": {name: value for name, value in parameters.items() if name not in names}}
+
+
+def _without_transport(value: Any) -> Any:
+    """The same without transport of all components within; a table of another kind may mean what it likes by a name."""
+    if isinstance(value, list | tuple):
+        return [_without_transport(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if "type" in value and isinstance(value.get("init_parameters"), dict):
+        value = _without(value, _TRANSPORT)
+    return {name: _without_transport(entry) for name, entry in value.items()}
 
 
 def pauses() -> Iterator[float]:
@@ -157,6 +187,15 @@ class ReplyCache:
         except (ValueError, RecursionError):
             return None
         return CachedReply(text, meta) if isinstance(meta, dict) else None
+
+    def first(self, keys: Iterable[str]) -> CachedReply | None:
+        """
+        Look a reply up under several keys.
+
+        :param keys: From :func:`reply_key`.
+        :returns: The reply of the first key that has one; None if there is none.
+        """
+        return next(filter(None, map(self.get, keys)), None)
 
     def put(self, key: str, reply: CachedReply) -> None:
         """

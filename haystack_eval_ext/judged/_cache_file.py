@@ -76,6 +76,8 @@ class CacheFile:
         key = (os.getpid(), status.st_dev, status.st_ino)
         with cls._opening:
             known = cls._open_files.get(key)
+            if known is None and read_only and status.st_size == 0:
+                return _EmptyFile(path)
             if known is None:
                 known = cls(key, _connected(path, read_only=read_only), writable=not read_only)
                 cls._open_files[key] = known
@@ -113,10 +115,36 @@ class CacheFile:
                     self._connection.close()
 
 
+class _EmptyFile(CacheFile):
+    """
+    A file that is only read, of a run that just began or was killed before its first reply.
+
+    Others may open it meanwhile and write to it, so that it is looked at until there is something in it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: CacheFile | None = None
+        self._looking = threading.Lock()
+
+    def execute(self, statement: str, values: tuple[Any, ...] = ()) -> list[Any]:
+        with self._looking:
+            try:
+                if self._file is None and self._path.stat().st_size:
+                    self._file = CacheFile.open(self._path, read_only=True)
+            except (OSError, DamagedFileError) as error:
+                raise sqlite3.DatabaseError(str(error)) from error
+        return [] if self._file is None else self._file.execute(statement, values)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
 def _connected(path: Path, *, read_only: bool) -> sqlite3.Connection:
     try:
         new = _is_new(path)
-        connection = _to_read(path, new=new) if read_only else _to_write(path, new=new)
+        connection = _to_read(path) if read_only else _to_write(path, new=new)
     except sqlite3.DatabaseError as error:
         # The low byte is the kind of fault; the others say where it was met.
         if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT:
@@ -182,12 +210,7 @@ def _log_ahead(connection: sqlite3.Connection) -> None:
             return
 
 
-def _to_read(path: Path, *, new: bool) -> sqlite3.Connection:
-    if new:
-        # A run that just began, or was killed before its first reply.
-        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        connection.execute(_TABLE)
-        return connection
+def _to_read(path: Path) -> sqlite3.Connection:
     # Where there is no write-ahead log, nobody writes at the moment; SQLite would make files beside the cache.
     log = Path(f"{path.resolve()}-wal")
     if not _is_logged(log):

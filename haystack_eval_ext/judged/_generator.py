@@ -21,7 +21,7 @@ from haystack_eval_ext._foreign import learn_secrets, repeated
 from haystack_eval_ext._rows import describe
 from haystack_eval_ext.errors import InvalidTypeError, InvalidValueError
 from haystack_eval_ext.judged._account import tokens_of
-from haystack_eval_ext.judged._cache import deciding
+from haystack_eval_ext.judged._cache import deciding, former
 from haystack_eval_ext.judged._causes import CAUSES
 from haystack_eval_ext.judged._failures import JudgeError, ReplyError, ThoughtsOnlyError, TruncatedReplyError
 
@@ -158,13 +158,13 @@ class Generator:
         """
         return deciding(self._identity, "generator")
 
-    def former_identity(self) -> dict[str, Any] | None:
+    def former_identities(self) -> list[Mapping[str, Any] | None]:
         """
-        What earlier versions took for it: all parameters.
+        What earlier versions took for it.
 
-        :returns: The same with transport and account.
+        :returns: The same with more or all parameters.
         """
-        return self._identity
+        return former(self._identity, "generator")
 
     def _identify(self) -> dict[str, Any] | None:
         try:

@@ -111,7 +111,7 @@ class Judge:
         if known is None:
             known = self._tasks[id(prompt)] = (
                 prompt,
-                Task(prompt, self.generator.identity(), self.formats, former=self.generator.former_identity()),
+                Task(prompt, self.generator.identity(), self.formats, former=self.generator.former_identities()),
             )
         return Request(known[1], data, form, vote)
 
@@ -124,7 +124,7 @@ class Judge:
         """
         found = None
         if self.cache is not None:
-            found = self.cache.get(request.key) or self.cache.get(request.former_key)
+            found = self.cache.get(request.key) or self.cache.first(request.former_keys)
         if found is None:
             return None
         try:

@@ -29,7 +29,7 @@ class Task:
         identity: Mapping[str, Any] | None,
         formats: Sequence[str],
         *,
-        former: Mapping[str, Any] | None = None,
+        former: Sequence[Mapping[str, Any] | None] = (),
     ) -> None:
         """
         Write the system message.
@@ -37,13 +37,15 @@ class Task:
         :param prompt: The prompt.
         :param identity: What decides the generator's replies.
         :param formats: How it may be told the form of a reply.
-        :param former: What earlier versions took for the identity, under which their replies are kept.
+        :param former: What earlier versions took for the identity, the latest first: their replies are kept by it.
         """
         self.prompt = prompt
         self.system = prompt.system()
         self.tokens = estimated_tokens(self.system)
         rest = {"formats": formats, "system": self.system, "prompt": [prompt.name, prompt.version]}
-        self.key, self.former_key = (reply_key({"identity": each, **rest}) for each in (identity, former))
+        self.key, *self.former_keys = dict.fromkeys(
+            reply_key({"identity": each, **rest}) for each in (identity, *former)
+        )
 
 
 class Request:
@@ -65,9 +67,9 @@ class Request:
         self.key = self._key(task.key)
 
     @cached_property
-    def former_key(self) -> str:
-        """The key of earlier versions, which is needed only where the cache lacks the other one."""
-        return self._key(self.task.former_key)
+    def former_keys(self) -> list[str]:
+        """The keys of earlier versions, which are needed only where the cache lacks the other one."""
+        return [self._key(key) for key in self.task.former_keys]
 
     def messages(self, fault: str | None) -> list[ChatMessage]:
         """

@@ -25,6 +25,7 @@ from haystack_eval_ext.judged._cache import (
     CachedReply,
     ReplyCache,
     deciding,
+    former,
     not_cached,
     pauses,
     reply_key,
@@ -159,7 +160,7 @@ class _Embedder:
         # Of texts that no row has paid for yet, as they were sent.
         self._tokens: dict[str, int] = {}
         self._identity = _identity(embedder)
-        self._deciding = deciding(self._identity, "component")
+        self._deciding, self._former = deciding(self._identity, "component"), former(self._identity, "component")
 
     def __enter__(self) -> _Embedder:
         policy = self._policy
@@ -263,13 +264,13 @@ class _Embedder:
     def _key(self, text: str) -> str:
         return reply_key({"embedder": self._deciding, "text": sendable(text)})
 
-    def _former_key(self, text: str) -> str:
-        """That of earlier versions: all parameters."""
-        return reply_key({"embedder": self._identity, "text": sendable(text)})
+    def _former_keys(self, text: str) -> list[str]:
+        """Those of earlier versions."""
+        return [reply_key({"embedder": each, "text": sendable(text)}) for each in self._former]
 
     def _cached(self, text: str) -> NDArray[Any] | None:
         cache = self._cache
-        found = None if cache is None else cache.get(self._key(text)) or cache.get(self._former_key(text))
+        found = None if cache is None else cache.get(self._key(text)) or cache.first(self._former_keys(text))
         try:
             return None if found is None else read_vector(json.loads(found.text))
         except (ValueError, RecursionError):
