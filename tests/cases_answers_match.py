@@ -35,6 +35,13 @@ RIGHT = [
     ("Berlin", "Die Hauptstadt ist nicht Bonn, sondern Berlin."),
     ("5. Mai 2024", "Am 5. Mai 2024."),
     ("Brasil", "Fica no Brasil."),
+    # Words that look like a negation: short for something, before a noun, in a title; French "ne ... que".
+    ("Lincoln", "It lies in NE Lincoln."),
+    ("Mozilla", "The non profit Mozilla makes it."),
+    ("Mozilla", "The non-profit Mozilla makes it."),
+    ("Let Me Go", "The novel Never Let Me Go is by Ishiguro."),
+    ("5 jours", "Ce ne sont que 5 jours."),
+    ("25 jours", "Il ne faut jamais dépasser 25 jours."),
     # The reference denies, too.
     ("may not carry over", "You may not carry over leave."),
     ("Not applicable", "Not applicable."),
@@ -63,6 +70,12 @@ WRONG = [
     ("Bonn", "Es ist nicht Bonn."),
     ("Madrid", "No es Madrid."),
     ("Lyon", "Ce n'est pas Lyon."),
+    ("Lyon", "Elle ne se trouve pas à Lyon."),
+    ("Lyon", "Ils ne vont plus à Lyon."),
+    ("Roma", "La capitale non è Roma."),
+    ("Paris", "It is NOT Paris."),
+    ("Paris", "Not Paris."),
+    ("Paris", "It is in Lyon. Never Paris."),
     # A part is missing.
     ("red, green and blue", "red and green"),
     ("red green blue", "red green"),

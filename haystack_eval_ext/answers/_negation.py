@@ -12,12 +12,18 @@ GAP = " ¬ "
 
 # Words that deny what follows. Bare "no" and Italian "mai" are left out: Portuguese "no Brasil", German "5. Mai".
 _WORDS = (
-    "not|cannot|can['’]?t|[a-z]+n['’]t|never|neither|nor|no longer|nicht|keine?[nmrs]?|nie|niemals|ne|n['’]est|pas|"
-    "jamais|niet|geen|nooit|inte|não|nunca|non|nie jest|no (?:es|son|se|puede\\w*|está\\w*|fue|hay)"
+    "not|cannot|can['’]?t|[a-z]+n['’]t|never|neither|nor|no longer|nicht|keine?[nmrs]?|nie|niemals|n['’]est|"
+    "jamais|niet|geen|nooit|inte|não|nunca|nie jest|no (?:es|son|se|puede\\w*|está\\w*|fue|hay)|"
+    # In capitals these are short for something: "NE Lincoln". French "ne" alone denies nothing ("ne ... que").
+    r"(?-i:[Nn]e)(?:[ \t]+[^\s,;:.!?…]+){0,3}?[ \t]+(?:pas|plus|jamais|point)|(?-i:[Pp]as)|"
+    r"(?-i:[Nn]on)(?!-|[ \t]+(?:profit|fiction|stop|smok|resident|native|member|standard|commercial|government|grata))"
 )
+# "The novel Never Let Me Go": within a sentence a negation in title case is part of a name.
+_NAME = r"(?-i:(?<=[a-zß-ÿ,;:][ \t])[A-Z][a-z]+[ \t]+[A-Z])"
 # "not later than the 5th", "may not exceed 25 days" and "not only Paris" deny nothing of what they name.
 _LIMITS = (
-    "than|exceeds?|before|until|only|just|später|mehr|nur|vor|plus|seulement|solo|sólo|más|meer|alleen|apenas|mais de"
+    "than|exceeds?|dépass\\w*|before|until|only|just|später|mehr|nur|vor|plus|seulement|solo|sólo|más|meer|alleen|"
+    "apenas|mais de"
 )
 # What stands against the denied words: "not Lyon but Paris".
 _BUT = "but|sondern|mais|sino|mas|maar|utan|bensì|ma"
@@ -29,7 +35,7 @@ _DENIED = 3
 def _denials() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Negations with what they deny; the second in scripts without spaces, and Korean, where most come behind."""
     spaced = (
-        rf"(?<![\w'’])(?:{_WORDS})(?![\w'’])"
+        rf"(?<![\w'’])(?!{_NAME})(?:{_WORDS})(?![\w'’])"
         rf"(?!(?:[ \t]+{_WORD}){{0,2}}?[ \t]+(?:{_LIMITS})\b)"
         rf"(?:[ \t]+(?!(?:{_BUT})\b){_WORD}){{0,{_DENIED}}}"
     )

@@ -21,19 +21,29 @@ _WORDS = (
 _I = (
     r"\b(?:i|we)(?: am| are|['’]m|['’]re)?,? (?:sorry,? )?(?:but )?(?:(?:i|we)(?: am| are|['’]m|['’]re)? )?(?:really )?"
 )
-_THEM = r"(?:documents?|context|passages?|sources?|texts?|information|articles?|excerpts?)"
+# A text may be what the question is about, as that of a treaty: the documents are "the text" alone, or a given one.
+_GIVEN = r"(?:provided|given|above|supplied|available|retrieved)"
+_THEM = (
+    r"(?:(?:documents?|context|passages?|sources?|information|articles?|excerpts?)(?! of\b)|"
+    rf"(?:the|this|these) texts?(?= (?:do|does|did|provided|given|above)\b|\W*$|[.,;!?])|{_GIVEN} texts?)"
+)
 _CANNOT = r"(?:can ?not|can['’]t|could not|couldn['’]t|unable to|not able to)"
+_FIND = r"(?:find|say|tell)\b"
+_AT_END = r"(?: (?:you|it|that|this|so|anything|for (?:sure|certain)|with certainty))* *(?:[.,;!?]|$)"
 _SAY = r"(?:contain|mention|provide|say|state|specify|include|answer|cover|tell)"
 _SAID = r"(?:mentioned|stated|specified|provided|given|found|covered|available|answered)"
 _PHRASES = (
     rf"{_I}(?:do not|don['’]t) (?:really )?(?:know|have (?:enough|any|the|sufficient|access))\b",
-    rf"{_I}{_CANNOT} (?:\w+ )?(?:answer|find|determine|say|tell|help|provide)\b",
+    rf"{_I}{_CANNOT} (?:\w+ )?(?:answer|determine|help|provide)\b",
+    rf"{_I}{_CANNOT} (?:\w+ )?{_FIND}(?:{_AT_END}|[^.!?]{{0,60}}\b(?:answers?|mention|{_THEM})\b)",
+    rf"{_I}{_CANNOT} (?:\w+ )?(?:say|tell)(?: you)? (?:what|when|where|who|whether|which|why|how|if)\b",
     rf"\b(?:have|has|is|are|was) (?:no|not enough|insufficient) (?:\w+ )?{_THEM}\b|\bnot enough {_THEM}\b",
     r"\b(?:can ?not|can['’]t) be (?:determined|answered)\b",
     rf"\b{_THEM}\b[^.]{{0,40}}\b(?:do|does|did)(?: not|n['’]t) (?:\w+ )?{_SAY}\b",
     rf"\bnot {_SAID} (?:in|by) (?:\w+ ){{0,2}}{_THEM}\b",
     r"\bweiß (?:ich |es |das )*nicht\b|\b(?:keine|nicht genug|nicht genügend) (?:\w+ )?informationen\b",
-    r"\bnicht beantworten\b|\b(?:kontext|dokumente?n?|texte?n?|quellen?)\b[^.]{0,40}\b(?:nicht|keine)\b",
+    r"\bnicht beantworten\b",
+    r"\b(?:kontext|dokumente?n?|texte?n?|quellen?)\b(?! (?:des|der|eines|einer|vom|von)\b)[^.]{0,40}\b(?:nicht|keine)\b",
     r"\bne sais pas\b|\bpas (?:assez )?d['’]informations?\b|\baucune information\b|\bpeux pas répondre\b",
     r"\bno (?:lo )?sé\b|\bno (?:hay|tengo) (?:suficiente )?información\b|\bno puedo responder\b",
     r"\bnon (?:lo )?so\b|\bnão sei\b|\bnão há informaç|\bweet (?:ik )?(?:het |dat )?niet\b|\bgeen informatie\b",
