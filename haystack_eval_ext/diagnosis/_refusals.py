@@ -43,7 +43,7 @@ _PHRASES = (
     rf"\bnot {_SAID} (?:in|by) (?:\w+ ){{0,2}}{_THEM}\b",
     r"\bweiß (?:ich |es |das )*nicht\b|\b(?:keine|nicht genug|nicht genügend) (?:\w+ )?informationen\b",
     r"\bnicht beantworten\b",
-    r"\b(?:kontext|dokumente?n?|texte?n?|quellen?)\b(?! (?:des|der|eines|einer|vom|von)\b)[^.]{0,40}\b(?:nicht|keine)\b",
+    r"\b(?:kontext|dokumente?n?|texte?n?|quellen?)\b(?! (?:des|der|einer|eines|vo[mn])\b)[^.]{0,40}\b(?:nicht|keine)\b",
     r"\bne sais pas\b|\bpas (?:assez )?d['’]informations?\b|\baucune information\b|\bpeux pas répondre\b",
     r"\bno (?:lo )?sé\b|\bno (?:hay|tengo) (?:suficiente )?información\b|\bno puedo responder\b",
     r"\bnon (?:lo )?so\b|\bnão sei\b|\bnão há informaç|\bweet (?:ik )?(?:het |dat )?niet\b|\bgeen informatie\b",
