@@ -580,3 +580,25 @@ def test_one_row_is_said_to_tell_nothing(clusters: Any) -> None:
     assert result.outcome == "inconclusive"
     assert "one row does not tell" in result.reason
     assert "no number of questions" not in result.reason
+
+
+@pytest.mark.parametrize("by_mean", [False, True])
+def test_rows_that_failed_may_lie_outside_the_scores_seen(by_mean: bool) -> None:
+    """Ten scores of 1 would make the mean 3.8."""
+    seen = [4.0, 5.0] * 20
+    result = check([*seen, *[ERROR] * 10], "m < 4.1", by_mean=by_mean)
+    assert result.outcome == "inconclusive"
+    assert result.reason.endswith(
+        "the scores of 10 rows that could not be judged could change that, for nothing says between which ends such "
+        "scores lie"
+    )
+    assert check(seen, "m < 4.1", by_mean=by_mean).outcome == "pass"
+    assert check([*seen, *[ERROR] * 10], "m < 4.1", by_mean=by_mean, tolerate_failed=0.2).outcome == "pass"
+    assert check([*seen, *[ERROR] * 10], "m < 5.5", by_mean=by_mean).outcome == "inconclusive"
+    for unpaired in (False, True):
+        new = run([*seen, *[ERROR] * 10], name="new")
+        comparison = compare(run(seen + [4.0] * 10, name="base"), new, unpaired=unpaired)
+        (found,) = check_comparison(comparison, ["m drops 0.5"], by_mean=by_mean)
+        assert found.outcome == "inconclusive"
+    # Undefined rows without a partner, and rows that did not fail, leave no ends open.
+    assert check([*seen, UNDEFINED], "m < 4.1", by_mean=by_mean).outcome == "pass"

@@ -284,7 +284,9 @@ def _what_could_change(evidence: Evidence) -> str:
     if evidence.undefined:
         are = "is" if evidence.undefined == 1 else "are"
         open_rows.append(f"{counted(evidence.undefined, 'row')} that {are} undefined in one run only")
-    return f"the scores of {' and '.join(open_rows)} could change that"
+    ends = evidence.bounds is None or math.isfinite(evidence.bounds.highest)
+    unsaid = "" if ends else ", for nothing says between which ends such scores lie"
+    return f"the scores of {' and '.join(open_rows)} could change that{unsaid}"
 
 
 def _without(evidence: Evidence) -> list[str]:

@@ -335,6 +335,8 @@ class _Cell(NamedTuple):
         """The least and the most that the row could have scored."""
         if not has_number(self.score):
             return limits
+        if not self.failed:
+            return self.score, self.score
         known = self.score * (1 - self.failed)
         return known + self.failed * limits[0], known + self.failed * limits[1]
 

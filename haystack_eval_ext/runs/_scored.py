@@ -125,8 +125,8 @@ class Bounds(NamedTuple):
     Where a number would lie if the rows that failed had been judged.
 
     :param failed: How many rows failed, wholly or in part.
-    :param lowest: If each had got the score that lowers the number most.
-    :param highest: If each had got the score that raises it most.
+    :param lowest: If each had got the score that lowers the number most; infinite if they have no known ends.
+    :param highest: If each had got the score that raises it most; infinite likewise.
     :param partly: How many of the failed rows have a score, from those of their answers that did not fail.
     :param undefined: How many rows have a score in one run and are undefined in the other.
     :param unknown: How many rows all that makes; of rows that failed in part that part.
@@ -141,12 +141,12 @@ class Bounds(NamedTuple):
 
 
 def score_range(*columns: NDArray[np.float64]) -> tuple[float, float] | None:
-    """Give 0 to 1 where all scores are, else the range seen; None without scores."""
+    """Give 0 to 1 where all scores are, else no ends, for the range seen is none; None without scores."""
     seen = np.concatenate(columns)
     seen = seen[~np.isnan(seen)]
     if not len(seen):
         return None
-    return (0.0, 1.0) if within_unit(seen) else (float(seen.min()), float(seen.max()))
+    return (0.0, 1.0) if within_unit(seen) else (-math.inf, math.inf)
 
 
 def failed_shares(metric: MetricRows) -> NDArray[np.float64]:
@@ -237,7 +237,7 @@ def mean_bounds(values: NDArray[np.float64], failed: NDArray[np.float64]) -> Bou
     known = float((values[scored] * (1 - shares)).sum())
     unknown = float(shares.sum()) + whole
     partly = int(np.count_nonzero(shares))
-    lowest, highest = ((known + unknown * limit) / (len(shares) + whole) for limit in limits)
+    lowest, highest = ((known + (unknown and unknown * limit)) / (len(shares) + whole) for limit in limits)
     return Bounds(whole + partly, lowest, highest, partly, 0, unknown)
 
 

@@ -22,9 +22,10 @@ takes the interval of the confidence itself: more conditions make no false pass 
 A change of scores from 0 to 1 passes only if there are also enough rows for scores that do not change at all.
 A mean's limit on the number itself belongs to the side that the condition names: `<=` fails there, `<` passes. Rows
 that failed (a judge outage) or were not reached (a spent budget) leave the outcome open if it could be another one had
-they been judged, whatever their scores, unless they are as few as `tolerate_failed` says; of a row with several answers
-the share that failed. So do rows that have a score in one of two runs and are undefined in the other: nothing tells
-what changed there. A mean is that of the new run alone, whatever the base run lacks.
+they been judged, whatever their scores (any number at all where nothing tells between which ends scores lie), unless
+they are as few as `tolerate_failed` says; of a row with several answers the share that failed. So do rows that have a
+score in one of two runs and are undefined in the other: nothing tells what changed there. A mean is that of the new run
+alone, whatever the base run lacks.
 """
 
 from __future__ import annotations
