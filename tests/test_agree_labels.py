@@ -12,9 +12,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from haystack_eval_ext._yes_no import PAIRS, WORDS
 from haystack_eval_ext.cli import app
 from haystack_eval_ext.errors import DatasetError
-from haystack_eval_ext.runs._label_words import _PAIRS, WORDS, checked_words, label
+from haystack_eval_ext.judged._forms import JUDGED_WORDS, YES_NO, plain, read_choice
+from haystack_eval_ext.judged._llm_outputs import Choices
+from haystack_eval_ext.runs._cells import cell_parsers
+from haystack_eval_ext.runs._label_words import checked_words, label
 from haystack_eval_ext.runs.api import agree
 from haystack_eval_ext.runs.run import EvaluationRun
 from kept_runs import SECRET, judged
@@ -44,13 +48,30 @@ def call(line: str) -> tuple[int, str, str]:
 
 def test_no_word_means_both() -> None:
     words = [
-        (word, side) for pairs in _PAIRS.values() for pair in pairs for side in (0, 1) for word in pair[side].split()
+        (word, side) for pairs in PAIRS.values() for pair in pairs for side in (0, 1) for word in pair[side].split()
     ]
     for word, side in words:
         assert label(word, {}) == float(side == 0), word
         assert label(f" {word.upper()}. ", {}) == float(side == 0), word
-    assert len(_PAIRS) >= 9
+    assert len(PAIRS) >= 9
     assert len(WORDS) > 90
+
+
+@pytest.mark.parametrize("word", [word for pairs in PAIRS.values() for side in pairs[0] for word in side.split()])
+def test_data_people_and_judges_mean_the_same_by_yes_and_no(word: str) -> None:
+    right = label(word, {})
+    assert cell_parsers("content")["flag"](word.upper()) is bool(right)
+    assert read_choice(f"**{word}**", YES_NO) == right
+    assert Choices(["yes", "no"], None).read(bool(right)) == ("yes" if right else "no")
+
+
+@pytest.mark.parametrize(
+    "word", ["supported", "Not supported", "unsupported", "relevant", "irrelevant", "not relevant."]
+)
+def test_people_and_judges_mean_the_same_by_a_verdict(word: str) -> None:
+    key = "statements" if "supported" in word else "contexts"
+    assert JUDGED_WORDS[key][plain(word)] == label(word, {})
+    assert plain(word) not in JUDGED_WORDS["contexts" if key == "statements" else "statements"]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +104,11 @@ def test_no_word_means_both() -> None:
         (None, None),
         ("  ", None),
         ("nan", None),
+        ("N/A", None),
+        ("Not applicable.", None),
+        ("not supported", 0.0),
+        ("Not relevant", 0.0),
+        ("not correct", 0.0),
     ],
 )
 def test_labels_are_read(written: Any, number: float | None) -> None:

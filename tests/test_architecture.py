@@ -41,6 +41,7 @@ LAYERS = (
         "_text",
         "_thoughts",
         "_version",
+        "_yes_no",
     ),
 )
 # Numbers in, numbers out: these know no Document and no component.

@@ -12,7 +12,7 @@ import pytest
 from haystack.components.generators.chat import FallbackChatGenerator
 from haystack.dataclasses import ChatMessage
 
-from haystack_eval_ext import FaithfulnessEvaluator, RefusalEvaluator
+from haystack_eval_ext import ContextPrecisionEvaluator, FaithfulnessEvaluator, RefusalEvaluator
 from haystack_eval_ext._said import said_by
 from haystack_eval_ext.judged._failures import classify
 from judged_rows import QUICK, evaluator, judge, rows
@@ -427,6 +427,14 @@ def test_supported_is_a_verdict_on_statements_alone(word: str, verdict: int | No
     assert judged.run(**rows(1))["results"][0]["statement_scores"] == ([] if verdict is None else [verdict])
     refusal = RefusalEvaluator(chat_generator=generator, policy=THREE, raise_on_failure=False)
     assert refusal.run(questions=["q"], predicted_answers=["a"])["statuses"] == ["error"]
+
+
+@pytest.mark.parametrize(("word", "score"), [("relevant", 1.0), ("Not relevant.", 0.0), ("irrelevant", 0.0)])
+def test_relevant_is_a_verdict_on_contexts(word: str, score: float) -> None:
+    generator = Written(ChatMessage.from_assistant(f'{{"verdicts": {{"c1": "{word}"}}}}'))
+    judged = ContextPrecisionEvaluator(chat_generator=generator, policy=THREE)
+    found = judged.run(questions=["q"], contexts=[["c"]], ground_truth_answers=["a"])
+    assert found["individual_scores"] == [score]
 
 
 def test_a_generator_that_asks_for_several_replies_is_refused() -> None:

@@ -360,6 +360,7 @@ def test_what_was_wrong_stands_in_a_sentence_before_the_form(language: str) -> N
     [
         ("Yes.", 1), (" YES\n", 1), ("true", 1), (True, 1), (1, 1), (1.0, 1), ("1", 1), ("1.0", 1), ("**Yes**", 1),
         ('"yes"', 1), ("１", 1), ("ＹＥＳ", 1),
+        ("да", 1), ("Nein.", 0), ("はい", 1), ("N/A", None), ("good", None),
         ("No!", 0), ("FALSE", 0), (False, 0), (0, 0), (0.0, 0), (-0.0, 0), ("0", 0), ("`no`", 0),
         ("yes - mostly", None), ("yes no", None), (5, None), (-1, None), (0.5, None), ("", None), (None, None),
         ([], None), ([1], None), ({}, None), ("01", None), ("+1", None), ("y", None), ("²", None),

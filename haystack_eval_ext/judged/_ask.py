@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from haystack_eval_ext.judged._failures import JudgeError, TruncatedReplyError
-from haystack_eval_ext.judged._forms import SUPPORT, YES_NO, Choice, Form, verdicts_form
+from haystack_eval_ext.judged._forms import JUDGED_WORDS, YES_NO, Choice, Form, verdicts_form
 from haystack_eval_ext.judged._prompts import Prompt
 
 _T = TypeVar("_T")
@@ -115,7 +115,7 @@ class Ask(ABC):
         """
 
         def form_of(part: Mapping[str, Any]) -> Form[dict[str, Choice]]:
-            words = SUPPORT if key == "statements" else None
+            words = JUDGED_WORDS.get(key) if set(choices) == {0, 1} else None
             if translate is None:
                 return verdicts_form(list(part), choices, words=words)
             whole = len(part) == len(items)

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from haystack_eval_ext._yes_no import says_yes, words_like
 from haystack_eval_ext.judged._failures import ReplyError
 
 _T = TypeVar("_T")
@@ -20,12 +21,12 @@ Choice = int | str
 
 #: Yes is 1, no is 0.
 YES_NO: tuple[Choice, ...] = (1, 0)
-_WORDS_FOR_YES_NO: dict[str, int] = {
-    **dict.fromkeys(("yes", "true", "1", "1.0", "はい"), 1),
-    **dict.fromkeys(("no", "false", "0", "0.0", "いいえ"), 0),
+_BITS = ("0", "0.0", "1", "1.0")
+#: What a judge may say in place of yes or no, by what is judged.
+JUDGED_WORDS: Mapping[str, Mapping[str, Choice]] = {
+    "statements": words_like("supported"),
+    "contexts": words_like("relevant"),
 }
-#: What a judge may say of a statement in place of yes or no.
-SUPPORT: Mapping[str, Choice] = {"supported": 1, "not supported": 0, "unsupported": 0}
 #: What may stand around a word or an id.
 AROUND = " \t\r\n.!\"'`*。"
 _NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
@@ -67,8 +68,8 @@ def read_choice(value: Any, choices: Sequence[Choice]) -> Choice:
     if named is not None and words not in [plain(choice) for choice in choices if isinstance(choice, str)]:
         words = plain(named[1])
     if set(choices) == {0, 1}:
-        if words in _WORDS_FOR_YES_NO:
-            return _WORDS_FOR_YES_NO[words]
+        if words is not None and (words in _BITS or says_yes(words) is not None):
+            return int(float(words)) if words in _BITS else int(says_yes(words) is True)
         if isinstance(value, bool | int | float) and value in (0, 1):
             return int(value)
     elif words is not None and not _NUMBER.fullmatch(words):

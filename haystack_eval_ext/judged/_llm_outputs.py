@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext._yes_no import says_yes
 from haystack_eval_ext.judged._failures import ReplyError
 from haystack_eval_ext.judged._forms import AROUND, YES_NO, read_choice
 
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
-_TRUTH_WORDS = {True: ("yes", "true"), False: ("no", "false")}
 #: The words that name a type, with its JSON schema and what the judge is shown.
 TYPES: dict[str, tuple[dict[str, Any], str]] = {
     "text": ({"type": "string"}, '"<text>"'),
@@ -196,8 +196,7 @@ class Choices(Output):
         :raises ReplyError: If it is none of them.
         """
         if isinstance(value, bool) and all(isinstance(choice, str) for choice in self.choices):
-            words = _TRUTH_WORDS[value]
-            value = next((choice for choice in self.choices if choice.casefold() in words), value)
+            value = next((choice for choice in self.choices if says_yes(choice) is value), value)
         if any(isinstance(choice, float) for choice in self.choices) and _looks_like_number(value):
             read: Any = _read_number(value)
         else:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from haystack_eval_ext._yes_no import says_yes
 from haystack_eval_ext.runs._labels import BadCellError, list_cell, parse_documents, parse_labels
 from haystack_eval_ext.runs._lines import kind_of, parse_json
 from haystack_eval_ext.runs._needs import needs_cell
@@ -18,7 +19,7 @@ _LIST_OF_TEXTS = re.compile(r"""\[\s*(?:["'{]|\]$)""")
 _PYTHON_LIST = re.compile(r"\[\s*'")
 _SQUAD = re.compile(r"""\{['"](?:text|answer_start)['"]:""")
 _LIST_KINDS = frozenset(("documents", "labels", "tags"))
-_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_BITS = {"1": True, "0": False}
 
 
 def delimited_cell(cell: str, kind: str, label_field: str) -> Any:
@@ -135,7 +136,8 @@ def _texts(value: Any) -> list[str]:
 
 
 def _flag(value: Any) -> bool:
-    flag = _FLAGS.get(str(value).strip().lower()) if isinstance(value, bool | str | int) else None
+    text = str(value).strip() if isinstance(value, bool | str | int) else ""
+    flag = _BITS[text] if text in _BITS else says_yes(text)
     if flag is None:
         msg = f"{kind_of(value)} that is no flag, expected true or false (or yes, no, 1, 0)"
         raise BadCellError(msg)

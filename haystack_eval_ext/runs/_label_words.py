@@ -9,45 +9,12 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
+from haystack_eval_ext._yes_no import PAIRS, WORDS, plain_word
 from haystack_eval_ext.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# By language the pairs of words: right first. Words of one side are separated by a blank, spellings too.
-_PAIRS: dict[str, tuple[tuple[str, str], ...]] = {
-    "English": (
-        ("yes y true t", "no n false f"),
-        ("pass passed ok", "fail failed"),
-        ("good", "bad"),
-        ("correct right", "incorrect wrong"),
-        ("supported", "unsupported"),
-        ("relevant", "irrelevant"),
-    ),
-    "German": (("ja", "nein"), ("wahr", "falsch"), ("richtig korrekt", "falsch inkorrekt"), ("gut", "schlecht")),
-    "French": (("oui", "non"), ("vrai", "faux"), ("correct juste", "incorrect"), ("bon", "mauvais")),
-    "Spanish": (("sí si", "no"), ("verdadero", "falso"), ("correcto", "incorrecto"), ("bien bueno", "mal malo")),
-    "Portuguese": (("sim", "não nao"), ("verdadeiro", "falso"), ("correto certo", "incorreto errado"), ("bom", "mau")),
-    "Italian": (("sì si", "no"), ("vero", "falso"), ("corretto giusto", "errato sbagliato scorretto")),
-    "Dutch": (("ja", "nee"), ("waar", "onwaar"), ("juist correct", "onjuist incorrect"), ("goed", "fout slecht")),
-    "Danish, Norwegian, Swedish": (
-        ("ja", "nej nei"),
-        ("sandt sant", "falsk falskt usant"),
-        ("rigtigt riktig rätt", "forkert feil fel"),
-    ),
-    "Finnish": (("kyllä", "ei"), ("oikein", "väärin")),
-    "Polish": (("tak", "nie"), ("prawda", "fałsz"), ("poprawne", "niepoprawne")),
-    "Czech": (("ano", "ne"), ("pravda", "nepravda"), ("správně", "špatně")),
-    "Russian": (("да", "нет"), ("верно правильно", "неверно неправильно"), ("правда истина", "ложь")),
-    "Ukrainian": (("так", "ні"), ("правильно", "неправильно")),
-    "Turkish": (("evet", "hayır"), ("doğru", "yanlış")),
-    "Greek": (("ναι", "όχι"), ("σωστό", "λάθος")),
-    "Arabic": (("نعم", "لا"), ("صحيح صح", "خطأ")),
-    "Hindi": (("हाँ हां", "नहीं"), ("सही", "गलत")),
-    "Japanese": (("はい", "いいえ"), ("正しい 正解", "間違い 誤り 不正解"), ("真", "偽"), ("○ 〇", "× ✕")),
-    "Chinese": (("是", "否 不是"), ("对 對", "错 錯"), ("正确 正確", "错误 錯誤"), ("真", "假")),
-    "Korean": (("예 네", "아니요 아니오"), ("참", "거짓"), ("맞음", "틀림")),
-}
 _STARS = re.compile(
     r"(\d+(?:\.\d+)?)\s*(?:stars?|sterne?|étoiles?|estrellas?|estrelas?|stell[ae]|звезд[аы]?|つ星|星|별)"
 )
@@ -55,27 +22,12 @@ _DRAWN_STARS = re.compile(r"((?:[★⭐]\ufe0f?)*)☆*")
 _WITH_SCALE = re.compile(r"\d+(?:[.,]\d+)?\s*(?:/|of|out of|von|sur|de|из)\s*\d+(?:[.,]\d+)?")
 _PERCENT = re.compile(r"\d+(?:[.,]\d+)?\s*%")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-_ENDS = " \t\r\n.。!！"
-
+# What stands where a person gave none.
+NO_LABEL = frozenset(("n/a", "na", "not applicable"))
 UNDERSTOOD = (
     "numbers, '4 stars', and yes/no, true/false, correct/incorrect, pass/fail, good/bad and their like in "
-    f"{len(_PAIRS)} languages"
+    f"{len(PAIRS)} languages"
 )
-
-
-def _plain(word: str) -> str:
-    folded = unicodedata.normalize("NFKC", word).casefold()
-    # Turkish has two letters i, each with capitals of its own.
-    return folded.replace("ı", "i").replace("i\u0307", "i").strip(_ENDS)
-
-
-WORDS = {
-    _plain(word): float(place == 0)
-    for pairs in _PAIRS.values()
-    for pair in pairs
-    for place, words in enumerate(pair)
-    for word in words.split()
-}
 
 
 def checked_words(words: Mapping[str, float] | None) -> dict[str, float]:
@@ -88,7 +40,7 @@ def checked_words(words: Mapping[str, float] | None) -> dict[str, float]:
     """
     found: dict[str, float] = {}
     for word, number in (words or {}).items():
-        key = _plain(word) if isinstance(word, str) else ""
+        key = plain_word(word) if isinstance(word, str) else ""
         if not key or isinstance(number, str) or not math.isfinite(number) or found.get(key, number) != number:
             msg = "label_words must give each word one finite number, such as {'right': 1, 'wrong': 0}."
             raise InvalidValueError(msg)
@@ -112,18 +64,21 @@ def label(value: Any, words: Mapping[str, float]) -> float | str | None:
         return "a list or an object"
     number = _finite(value)
     for key in (str(value), f"{number:g}" if isinstance(number, float) else ""):
-        if _plain(key) in words:
-            return words[_plain(key)]
+        if plain_word(key) in words:
+            return words[plain_word(key)]
     return number
 
 
 def _of_text(value: str, words: Mapping[str, float]) -> float | str | None:
-    text = _plain(value)
+    text = plain_word(value)
     if not value.strip():
         return None
-    for known in (words, WORDS):
-        if text in known:
-            return known[text]
+    if text in words:
+        return words[text]
+    if text in NO_LABEL:
+        return None
+    if text in WORDS:
+        return float(WORDS[text])
     if found := _STARS.fullmatch(text):
         return float(found[1])
     if text and (drawn := _DRAWN_STARS.fullmatch(text)):
