@@ -38,8 +38,8 @@ def comparable(before: EvaluationRun, after: EvaluationRun) -> tuple[ScoredRun, 
     }
     judges = {name: judge for name, pair in infos.items() if (judge := _same_judge(*pair))}
     return (
-        _made_by(one, judges, {name: _defaults(mine, other) for name, (mine, other) in infos.items()}),
-        _made_by(two, judges, {name: _defaults(mine, other) for name, (other, mine) in infos.items()}),
+        _made_by(one, judges, {name: _added(mine, other) for name, (mine, other) in infos.items()}),
+        _made_by(two, judges, {name: _added(mine, other) for name, (other, mine) in infos.items()}),
     )
 
 
@@ -74,15 +74,19 @@ def _same_judge(mine: MetricInfo, other: MetricInfo) -> str | None:
     return (one if one.models else two).name
 
 
-def _defaults(mine: MetricInfo, other: MetricInfo) -> dict[str, object]:
-    """The parameters that one lacks, where the other has the default of the present class."""
+def _added(mine: MetricInfo, other: MetricInfo) -> dict[str, object]:
+    """The parameters that one lacks, where the other has the present default; its range, where both declare another."""
     if mine.type != other.type:
         return {}
-    return {
+    added = {
         name: value
         for name, value in other.parameters.items()
         if name not in mine.parameters and default_of(mine.type, name) == [value]
     }
+    # Scores on two scales have no difference; an earlier version knew no range.
+    if mine.score_range and other.score_range and mine.score_range != other.score_range:
+        added["score_range"] = list(mine.score_range)
+    return added
 
 
 def _made_by(run: ScoredRun, judges: Mapping[str, str], defaults: Mapping[str, Mapping[str, object]]) -> ScoredRun:

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from haystack_eval_ext.errors import InvalidValueError
-from haystack_eval_ext.runs._means import cr2_interval, t_interval, within_unit, zero_one
+from haystack_eval_ext.runs._means import check_range, cr2_interval, shares_of, t_interval, within_unit, zero_one
 from haystack_eval_ext.runs._significance import mcnemar_p, randomisation_p
 from haystack_eval_ext.runs._spread import (
     ROUNDING,
@@ -72,10 +72,11 @@ class Difference:
     :param mcnemar_p: Exact p-value of McNemar's test; None unless the scores are 0 and 1 and rows independent.
     :param effect_size: d_z: the mean of the differences over their standard deviation; None if they are all equal.
     :param design_effect: How many times larger clusters make the variance of the mean; None without clusters.
-    :param largest_change: 1 for scores from 0 to 1, else the largest change seen; None for other unpaired scores.
+    :param largest_change: From one end to the other (1 for scores from 0 to 1), else the largest change seen; None for
+        other unpaired scores.
     :param cautious: What a gate passes by beside the interval: at least as wide as that of scores that did not change,
         for a row that loses everything may not have been seen yet, however little the others move. None but for paired
-        scores from 0 to 1.
+        scores between two ends.
     :param wins: Rows where the new score is higher.
     :param ties: Rows with equal scores.
     :param losses: Rows where the new score is lower.
@@ -130,6 +131,7 @@ def paired_difference(
     confidence: float = 0.95,
     seed: int = 0,
     resamples: int = RESAMPLES,
+    score_range: tuple[float, float] | None = None,
 ) -> Difference:
     """
     Compare two runs question by question.
@@ -148,8 +150,11 @@ def paired_difference(
     :param confidence: 0.95 for a 95 % interval.
     :param seed: Where the randomisation test starts.
     :param resamples: How many signs it draws where it cannot try all; 0 leaves it out.
+    :param score_range: The lowest and the highest score that there can be, such as (1, 5); None if nobody says: 0 and 1
+        where all scores lie between them, else the scores have no ends.
     :returns: New minus base.
-    :raises ValueError: If a score is infinite, columns differ in length, or a parameter is out of its range.
+    :raises ValueError: If a score is infinite or outside the range, columns differ in length, or a parameter is out of
+        its range.
     """
     check_confidence(confidence)
     if resamples < 0:
@@ -159,11 +164,18 @@ def paired_difference(
     check_length("new", len(after), "base", len(before))
     if clusters is not None:
         check_length("clusters", len(clusters), "base", len(before))
+    ends, _ = check_range("base", before, score_range), check_range("new", after, score_range)
     kept = ~(np.isnan(before) | np.isnan(after))
     before, after = before[kept], after[kept]
     changes = after - before
+    sizes = np.maximum(np.abs(before), np.abs(after))
     # 0.3 and 0.1 + 0.2 are a tie.
-    changes[np.abs(changes) <= ROUNDING * np.maximum(np.abs(before), np.abs(after))] = 0.0
+    changes[np.abs(changes) <= ROUNDING * sizes] = 0.0
+    width = 1.0
+    if ends is not None:
+        # Scores on another scale are shares of the way from end to end.
+        width = ends.high - ends.low
+        changes, sizes, before, after = changes / width, sizes / width, shares_of(before, ends), shares_of(after, ends)
     units = as_units(changes, rows_of(clusters, kept))
     rows, left_out = len(changes), int(np.count_nonzero(~kept))
     if not rows:
@@ -171,12 +183,12 @@ def paired_difference(
     # Changes that cancel out within a cluster leave rounding. Nothing was computed from them yet.
     units.sums[np.abs(units.sums) <= ROUNDING * np.abs(changes).max() * units.sizes] = 0.0
     bounded = within_unit(before) and within_unit(after)
-    scale = float(max(np.abs(before).max(), np.abs(after).max()))
+    scale = float(sizes.max())
     binary = bounded and not units.clustered and zero_one(before) and zero_one(after)
     interval, error = _paired_interval(units, confidence, scale=scale, bounded=bounded, binary=binary)
     wins, losses = int(np.count_nonzero(changes > 0)), int(np.count_nonzero(changes < 0))
     single = Units(changes, np.ones(rows), clustered=False).standard_error
-    return Difference(
+    found = Difference(
         mean=without_rounding(units.mean, scale),
         interval=interval,
         standard_error=error,
@@ -196,6 +208,27 @@ def paired_difference(
         wins=wins,
         ties=rows - wins - losses,
         losses=losses,
+    )
+    return found if width == 1 else _scaled(found, width)
+
+
+def _scaled(found: Difference, width: float) -> Difference:
+    """A difference of shares as one of scores."""
+
+    def times(value: float | None, factor: float = width) -> float | None:
+        return None if value is None else value * factor
+
+    def wide(interval: Interval | None) -> Interval | None:
+        return interval and Interval(interval.low * width, interval.high * width, interval.method)
+
+    return replace(
+        found,
+        mean=times(found.mean),
+        interval=wide(found.interval),
+        standard_error=times(found.standard_error),
+        row_variance=times(found.row_variance, width**2),
+        largest_change=times(found.largest_change),
+        cautious=wide(found.cautious),
     )
 
 

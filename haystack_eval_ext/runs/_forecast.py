@@ -194,9 +194,11 @@ def _scores_of(run: ScoredRun, name: str, chance: float | None) -> _Scores | Non
     rows = int(np.count_nonzero(kept))
     if rows < 2:  # noqa: PLR2004 - a spread takes two
         return None
-    estimate = mean_interval(values, clusters=run.clusters)
+    declared = run.metrics[name].score_range
+    estimate = mean_interval(values, clusters=run.clusters, score_range=declared)
     values = values[kept]
-    low, high = (0.0, 1.0) if within_unit(values) else (float(values.min()), float(values.max()))
+    seen = (0.0, 1.0) if within_unit(values) else (float(values.min()), float(values.max()))
+    low, high = declared or seen
     single = float(values.var(ddof=1))
     design = 1.0
     if estimate.clusters is not None and estimate.standard_error and single:
@@ -207,7 +209,7 @@ def _scores_of(run: ScoredRun, name: str, chance: float | None) -> _Scores | Non
         differ = 1 - float((shares**2).sum())
         chance = min(CHANGING, differ) * 2 * float(values.var()) / differ if differ else 0.0
     cluster_rows = None if estimate.clusters is None else rows / estimate.clusters
-    tied = zero_one(values)
+    tied = zero_one(values) and (low, high) == (0.0, 1.0)
     return _Scores(
         rows,
         float(values.mean()),

@@ -58,7 +58,7 @@ class MeanEstimate:
     :param rows: The rows with a score.
     :param left_out: The rows without one (NaN).
     :param clusters: The number of clusters; None if each row stands for itself.
-    :param bounded: True if every score is from 0 to 1.
+    :param bounded: True if every score is from 0 to 1, and these are the ends.
     """
 
     mean: float | None
@@ -141,14 +141,18 @@ class ReadScores:
     :param left_out: The rows without one.
     :param units: The scores by row or cluster.
     :param ends: The lowest and the highest score that there can be; None if nobody says and not all are from 0 to 1.
-    :param bounded: True if every score is from 0 to 1.
     """
 
     values: NDArray[np.float64]
     left_out: int
     units: Units
     ends: Reach | None
-    bounded: bool
+
+    @property
+    def zero_one(self) -> bool:
+        """True if all scores lie at the two ends, and each row stands for itself."""
+        ends = self.ends
+        return ends is not None and not self.units.clustered and zero_one(shares_of(self.values, ends))
 
     def estimate(self, confidence: float, method: Literal["auto", "t"] = "auto") -> MeanEstimate:
         """Estimate the mean; parameters as of `mean_interval`."""
@@ -167,7 +171,7 @@ class ReadScores:
             rows=len(values),
             left_out=self.left_out,
             clusters=len(units.sums) if units.clustered else None,
-            bounded=self.bounded,
+            bounded=self.ends == _UNIT,
         )
 
 
@@ -192,11 +196,11 @@ def read_scores(
     ends = check_range("scores", values, score_range)
     kept = ~np.isnan(values)
     values = values[kept]
-    bounded = within_unit(values)
-    if ends is None and bounded:
+    if ends is not None:
+        values = np.clip(values, *ends)
+    elif within_unit(values):
         ends = _UNIT
-    units = as_units(values, rows_of(clusters, kept))
-    return ReadScores(values, int(np.count_nonzero(~kept)), units, ends, bounded)
+    return ReadScores(values, int(np.count_nonzero(~kept)), as_units(values, rows_of(clusters, kept)), ends)
 
 
 def check_range(name: str, values: NDArray[np.float64], score_range: tuple[float, float] | None) -> Reach | None:
@@ -207,7 +211,7 @@ def check_range(name: str, values: NDArray[np.float64], score_range: tuple[float
     :param values: One a row; NaN where there is none.
     :param score_range: The lowest and the highest that there can be; None if nobody says.
     :returns: The two; None if nobody says.
-    :raises ValueError: If a score lies outside, or the range is none.
+    :raises ValueError: If a score lies outside by more than rounding, or the range is none.
     """
     if score_range is None:
         return None
@@ -215,7 +219,8 @@ def check_range(name: str, values: NDArray[np.float64], score_range: tuple[float
     if not -LARGEST <= ends.low < ends.high <= LARGEST:
         msg = f"score_range must be the lowest and the highest score, such as (1, 5), but is {score_range!r}."
         raise InvalidValueError(msg)
-    outside = np.flatnonzero((values < ends.low) | (values > ends.high))
+    rounding = ROUNDING * max(abs(ends.low), abs(ends.high))
+    outside = np.flatnonzero((values < ends.low - rounding) | (values > ends.high + rounding))
     if len(outside):
         row = int(outside[0])
         msg = f"{name} must lie from {ends.low:g} to {ends.high:g}, but row {row} is {values[row]:g}."
@@ -226,6 +231,11 @@ def check_range(name: str, values: NDArray[np.float64], score_range: tuple[float
 def within_unit(values: NDArray[np.float64]) -> bool:
     """Tell whether every value is from 0 to 1."""
     return bool(((values >= 0) & (values <= 1)).all())
+
+
+def shares_of(values: NDArray[np.float64], ends: Reach) -> NDArray[np.float64]:
+    """Give each value as a share of the way from the low end to the high one."""
+    return (np.clip(values, *ends) - ends.low) / (ends.high - ends.low)
 
 
 def zero_one(values: NDArray[np.float64]) -> bool:
@@ -254,8 +264,7 @@ def cr2_interval(units: Units, confidence: float) -> Interval | None:
 def _interval_between(ends: Reach, values: NDArray[np.float64], units: Units, confidence: float) -> Interval | None:
     """The interval of a mean of scores between two ends."""
     width = ends.high - ends.low
-    values = (values - ends.low) / width
-    found = _interval_of_shares(values, units.shares_of(ends.low, width), confidence)
+    found = _interval_of_shares(shares_of(values, ends), units.shares_of(ends.low, width), confidence)
     return found and Interval(ends.low + width * found.low, ends.low + width * found.high, found.method)
 
 

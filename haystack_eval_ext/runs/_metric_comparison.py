@@ -16,7 +16,7 @@ from haystack_eval_ext.runs._differences import Difference, paired_difference
 from haystack_eval_ext.runs._gate_power import rows_to_decide
 from haystack_eval_ext.runs._means import MeanEstimate, mean_interval, zero_one
 from haystack_eval_ext.runs._power import detectable
-from haystack_eval_ext.runs._scored import Bounds, failed_shares, has_number, mean_bounds, score_range
+from haystack_eval_ext.runs._scored import Bounds, common_range, failed_shares, has_number, limits_of, mean_bounds
 from haystack_eval_ext.runs._spread import ROUNDING
 from haystack_eval_ext.runs._unpaired import PERMUTATIONS, unpaired_difference
 
@@ -208,15 +208,16 @@ class _Measured(NamedTuple):
 
 
 class _Column(NamedTuple):
-    """A metric's values, statuses, shares that failed, and clusters in the rows that take part."""
+    """A metric's values, statuses, shares that failed, and clusters in the rows that take part; its declared range."""
 
     values: NDArray[np.float64]
     statuses: list[str]
     failed: NDArray[np.float64]
     clusters: list[Hashable] | None
+    declared: tuple[float, float] | None
 
 
-def _column(run: ScoredRun, name: str, rows: Sequence[int]) -> _Column:
+def _column(run: ScoredRun, name: str, rows: Sequence[int], declared: tuple[float, float] | None) -> _Column:
     metric, clusters = run.metrics[name], run.clusters
     values = np.array([metric.scores[row] for row in rows], dtype=np.float64)
     return _Column(
@@ -224,12 +225,20 @@ def _column(run: ScoredRun, name: str, rows: Sequence[int]) -> _Column:
         [metric.statuses[row] for row in rows],
         failed_shares(metric)[np.array(rows, dtype=np.intp)],
         None if clusters is None else [clusters[row] for row in rows],
+        declared,
     )
 
 
+def _columns(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows) -> tuple[_Column, _Column]:
+    declared = common_range(base.metrics[name], new.metrics[name])
+    return _column(base, name, rows.base, declared), _column(new, name, rows.new, declared)
+
+
 def _paired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settings: Settings) -> _Measured:
-    one, two = _column(base, name, rows.base), _column(new, name, rows.new)
-    again = partial(paired_difference, one.values, two.values, clusters=rows.clusters, resamples=0)
+    one, two = _columns(base, new, name, rows)
+    again = partial(
+        paired_difference, one.values, two.values, clusters=rows.clusters, resamples=0, score_range=one.declared
+    )
     difference = again(confidence=settings.confidence, seed=settings.seed, resamples=settings.resamples)
     both = ~(np.isnan(one.values) | np.isnan(two.values))
     sides = [
@@ -243,12 +252,13 @@ def _paired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settin
     ]
     alone = _side(two, two.values, rows.clusters, settings.confidence)
     binary = bool(both.any()) and all(zero_one(column.values[both]) for column in (one, two))
+    binary = binary and one.declared in (None, (0.0, 1.0))
     bounds = _paired_bounds(one, two, difference)
     return _Measured(sides[0], sides[1], alone, difference, again, bounds, changes, binary)
 
 
 def _unpaired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, settings: Settings) -> _Measured:
-    one, two = _column(base, name, rows.base), _column(new, name, rows.new)
+    one, two = _columns(base, new, name, rows)
     again = partial(
         unpaired_difference,
         one.values,
@@ -257,6 +267,7 @@ def _unpaired(base: ScoredRun, new: ScoredRun, name: str, rows: JoinedRows, sett
         new_clusters=two.clusters,
         seed=settings.seed,
         resamples=min(settings.resamples, PERMUTATIONS),
+        score_range=one.declared,
     )
     difference = again(confidence=settings.confidence)
     sides = [_side(column, column.values, column.clusters, settings.confidence) for column in (one, two)]
@@ -275,7 +286,7 @@ def metric_side(
     :returns: Mean, interval and counts.
     """
     values = np.array(metric.scores, dtype=np.float64)
-    column = _Column(values, list(metric.statuses), failed_shares(metric), None)
+    column = _Column(values, list(metric.statuses), failed_shares(metric), None, metric.score_range)
     return _side(column, values, clusters, confidence)
 
 
@@ -288,18 +299,18 @@ def _side(
 ) -> MetricSide:
     """Estimate a column by those of its scores that count; the others are NaN."""
     undefined, not_run = (column.statuses.count(status) for status in ("undefined", "not_run"))
-    again = partial(mean_interval, scored, clusters=clusters)
+    again = partial(mean_interval, scored, clusters=clusters, score_range=column.declared)
     estimate = again(confidence=confidence)
     # Rows that were not reached count among those not run, though they leave as much open.
     failed = sum(
         share > 0 and status != "not_run" for share, status in zip(column.failed, column.statuses, strict=True)
     )
-    bounds = mean_bounds(scored, column.failed)
+    bounds = mean_bounds(scored, column.failed, column.declared)
     return MetricSide(estimate, len(scored), undefined, failed, not_run, bounds, only_here_undefined, again)
 
 
 def _paired_bounds(base: _Column, new: _Column, difference: Difference) -> Bounds | None:
-    limits = score_range(base.values, new.values)
+    limits = limits_of(base.declared, base.values, new.values)
     if limits is None or difference.mean is None:
         return None
     lowest = highest = unknown = 0.0

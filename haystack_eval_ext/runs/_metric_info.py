@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from haystack.core.serialization import component_to_dict
 
+from haystack_eval_ext._parameters import is_number
+from haystack_eval_ext.errors import EvaluationError
 from haystack_eval_ext.runs._fingerprints import canonical, text_hash
 from haystack_eval_ext.runs._pipeline_text import without_secrets
 from haystack_eval_ext.runs._plain import plain
+from haystack_eval_ext.runs._spread import LARGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from haystack import Pipeline
 
@@ -86,6 +89,8 @@ class MetricInfo:
     :param prompts: The version of each prompt.
     :param rule: The version of the rule by which the component scores: 1, or higher where its scores changed in meaning
         from one version of the package to the next (its attribute ``_rule_version``).
+    :param score_range: The lowest and the highest score that there can be: what an evaluator of this package states, or
+        another component declares by its attribute `score_range`; None if nobody says.
     """
 
     component: str
@@ -95,10 +100,23 @@ class MetricInfo:
     judge: JudgeInfo | None = None
     prompts: dict[str, str] = field(default_factory=dict)
     rule: int = 1
+    score_range: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain values for a file."""
-        return asdict(self)
+        return {**asdict(self), "score_range": self.score_range and list(self.score_range)}
+
+    def ends_of(self, scores: Sequence[float]) -> tuple[float, float] | None:
+        """
+        Give the ends of the scores that intervals leave room for.
+
+        :param scores: Those of a run; NaN where there is none.
+        :returns: The range. That of a similarity of this package starts at 0, where texts have nothing in common, or at
+            the lowest score: it can fall to -1, but does not.
+        """
+        if self.score_range is None or self.score_range[0] >= 0 or not self.type.startswith(_PACKAGE):
+            return self.score_range
+        return min([0.0, *(score for score in scores if score < 0)]), self.score_range[1]
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> MetricInfo:
@@ -116,6 +134,8 @@ class MetricInfo:
             judge=judge and JudgeInfo(str(judge["generator"]), judge["model"], list(map(str, judge["models"]))),
             prompts=dict(data["prompts"]),
             rule=int(data.get("rule", 1)),
+            # What a file says of an evaluator of this package counts for nothing.
+            score_range=range_of(str(data["type"])) or _as_range(str(data["component"]), data.get("score_range")),
         )
 
 
@@ -159,6 +179,7 @@ def metric_info(pipeline: Pipeline, metric: str, usage: Mapping[str, Mapping[str
         judge=judge,
         prompts={str(name): str(version)} if name and version else {},
         rule=getattr(instance, "_rule_version", 1),
+        score_range=range_of(_type_name(instance)) or declared_range(component, instance),
     )
 
 
@@ -204,6 +225,28 @@ def stated_range(kind: Any) -> tuple[float, float] | None:
     found = list(_RANGE.finditer((inspect.getdoc(kind) or "").split("\n\n")[0])) if kind is not None else []
     ends = [[float(end) for end in match.groups() if end is not None] or [0.0, 1.0] for match in found]
     return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
+
+
+def declared_range(name: str, component: Any) -> tuple[float, float] | None:
+    """
+    Read the range that a component declares by its attribute `score_range`.
+
+    :param name: Its name.
+    :param component: The component.
+    :returns: The lowest and the highest score; None if it declares none.
+    :raises EvaluationError: If the attribute is no range.
+    """
+    return _as_range(name, getattr(component, "score_range", None))
+
+
+def _as_range(name: str, given: Any) -> tuple[float, float] | None:
+    pair = given if isinstance(given, list | tuple) else ()
+    if given is None:
+        return None
+    if len(pair) != 2 or not all(map(is_number, pair)) or not -LARGEST <= pair[0] < pair[1] <= LARGEST:  # noqa: PLR2004
+        msg = f"score_range of {name} must be the lowest and the highest score, such as (1, 5), but is {given!r:.80}."
+        raise EvaluationError(msg)
+    return float(pair[0]), float(pair[1])
 
 
 def _class_of(type_name: str, importable: Collection[str]) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from haystack_eval_ext._scores import RowScores, mean_of_numbers
 from haystack_eval_ext.errors import EvaluationError
+from haystack_eval_ext.runs._metric_info import declared_range
 
 #: What makes a component a metric.
 METRIC_OUTPUTS = frozenset(("score", "individual_scores"))
@@ -133,16 +134,18 @@ def placed(scores: RowScores, given: list[int], counted: list[int], total: int) 
     return RowScores(mean, individual, statuses, errors)
 
 
-def refuse_unscored(name: str, component: Any) -> None:
+def check_metric(name: str, component: Any, *, shown: bool) -> None:
     """
-    Refuse a component that by its parameters can give no score, before it is run and paid for.
+    Refuse a component that by its parameters can give no score, or declares no sound range, before it is paid for.
 
     :param name: Its name.
-    :param component: It; the attribute `never_scores` says why, if there is a reason.
-    :raises EvaluationError: If there is.
+    :param component: It; the attribute `never_scores` says why, if there is a reason, and `score_range` its range.
+    :param shown: False if it may be there for other components alone.
+    :raises EvaluationError: If it cannot be taken.
     """
+    declared_range(name, component)
     why = getattr(component, "never_scores", None)
-    if isinstance(why, str):
+    if shown and isinstance(why, str):
         msg = f"{name} can never have a score: {why}. Change that, or take it out of this run."
         raise EvaluationError(msg)
 

@@ -309,7 +309,7 @@ def _metrics(
             metrics[name] = RunMetric(
                 MetricInfo.from_dict(data), scores, statuses, errors, messages if any(messages) else []
             )
-            check_range(file, name, metrics[name].info.type, scores, rows)
+            check_range(file, name, metrics[name].info.score_range, scores, rows)
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         if isinstance(error, RunFileError):
             raise

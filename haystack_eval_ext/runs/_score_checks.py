@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext.errors import RunFileError
 from haystack_eval_ext.runs._fingerprints import order_free_hash
-from haystack_eval_ext.runs._metric_info import range_of
 from haystack_eval_ext.runs._run_folder import ROWS, SCORES
 from haystack_eval_ext.runs._spread import ROUNDING
 
@@ -65,22 +64,33 @@ def check_unchanged(
         raise RunFileError([f"{msg} {_remedy(file)}"])
 
 
-def check_range(file: Path, metric: str, kind: str, scores: Sequence[float], rows: Sequence[Row]) -> None:
+def check_range(
+    file: Path, metric: str, score_range: tuple[float, float] | None, scores: Sequence[float], rows: Sequence[Row]
+) -> None:
     """
     Refuse scores that an evaluator cannot give.
 
     :param file: The file that they are from.
     :param metric: The metric.
-    :param kind: The class of its evaluator; ranges are known of this package's own.
+    :param score_range: What its evaluator states or declares; None if it says nothing.
     :param scores: Its scores; NaN where there is none.
     :param rows: The row of each.
     :raises RunFileError: If one lies outside the range.
     """
-    low, high = range_of(kind) or (-math.inf, math.inf)
+    if score_range is None:
+        return
     for row, score in zip(rows, scores, strict=True):
-        if score < low - ROUNDING or score > high + ROUNDING:
+        if not math.isnan(score) and not is_within(score, score_range):
+            low, high = score_range
             msg = f"{file}: the score of '{metric}' in row '{row['id']}' lies outside its range, {low:g} to {high:g}."
             raise RunFileError([f"{msg} {_remedy(file)}"])
+
+
+def is_within(score: float, score_range: tuple[float, float]) -> bool:
+    """Tell whether a score lies in a range, but for rounding."""
+    low, high = score_range
+    rounding = ROUNDING * max(abs(low), abs(high))
+    return low - rounding <= score <= high + rounding
 
 
 def _remedy(file: Path) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from haystack_eval_ext.errors import InvalidValueError
-from haystack_eval_ext.runs._means import within_unit
+from haystack_eval_ext.runs._means import check_range, within_unit
 from haystack_eval_ext.runs._names import close_names
 from haystack_eval_ext.runs._spread import as_values, check_length
 
@@ -45,6 +45,8 @@ class MetricRows:
     :param prompt_versions: The version of each prompt.
     :param lower_is_better: True if a higher score is worse; None if that is unknown.
     :param rule: The version of the rule by which the rows were scored.
+    :param score_range: The lowest and the highest score that there can be, such as (1, 5); None if nobody says: 0 and 1
+        where all scores lie between them, else the scores have no ends.
     :param failed: One a row: the share of its answers that failed, where the score is the mean of several. In a row
         "not_run" above 0 where it was to be scored and was not reached (the budget was spent), 0 where it was not to
         be. None if no row is either.
@@ -58,6 +60,7 @@ class MetricRows:
     lower_is_better: bool | None = None
     failed: Sequence[float] | None = None
     rule: int = 1
+    score_range: tuple[float, float] | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,8 @@ class ScoredRun:
     :param question_fingerprint: What tells whether two runs had the same questions, in any order; None if unknown.
     :param label_fingerprint: The same of their labels.
     :param row_fingerprints: The same of each row's question and labels: what `common=True` goes by.
-    :raises ValueError: If columns differ in length, an id comes twice, a score is infinite, a status is unknown or
-        "error" or "not_run" beside a number, or a share of failed answers is none.
+    :raises ValueError: If columns differ in length, an id comes twice, a score is infinite or out of its range, a
+        status is unknown or "error" or "not_run" beside a number, or a share of failed answers is none.
     """
 
     name: str
@@ -101,7 +104,8 @@ class ScoredRun:
         for name, metric in self.metrics.items():
             check_length(f"scores of '{name}'", len(metric.scores), whose, rows)
             check_length(f"statuses of '{name}'", len(metric.statuses), whose, rows)
-            as_values(f"scores of '{name}' in {whose}", metric.scores)
+            column = f"scores of '{name}' in {whose}"
+            check_range(column, as_values(column, metric.scores), metric.score_range)
             unknown = sorted(set(map(str, metric.statuses)) - set(STATUSES))
             if unknown:
                 msg = f"statuses of '{name}' in {whose} must be among {sorted(STATUSES)}, but hold {some(unknown)}."
@@ -140,12 +144,24 @@ class Bounds(NamedTuple):
     unknown: float = 0.0
 
 
-def score_range(*columns: NDArray[np.float64]) -> tuple[float, float] | None:
-    """Give 0 to 1 where all scores are, else no ends, for the range seen is none; None without scores."""
+def common_range(*metrics: MetricRows) -> tuple[float, float] | None:
+    """Give the range of one metric in several runs: the widest that is declared, if all scores lie in it."""
+    declared = [metric.score_range for metric in metrics if metric.score_range is not None]
+    if not declared:
+        return None
+    low, high = min(low for low, _ in declared), max(high for _, high in declared)
+    inside = all(low <= score <= high or not has_number(score) for metric in metrics for score in metric.scores)
+    return (low, high) if inside else None
+
+
+def limits_of(declared: tuple[float, float] | None, *columns: NDArray[np.float64]) -> tuple[float, float] | None:
+    """Give the range that is declared, else 0 to 1 where all scores are, else no ends, for the range seen is none; None without scores."""
     seen = np.concatenate(columns)
     seen = seen[~np.isnan(seen)]
     if not len(seen):
         return None
+    if declared is not None:
+        return declared
     return (0.0, 1.0) if within_unit(seen) else (-math.inf, math.inf)
 
 
@@ -220,15 +236,18 @@ def failed_in_part(run: ScoredRun, row: int) -> dict[str, dict[str, float]]:
     return {OF_FAILED: partly} if partly else {}
 
 
-def mean_bounds(values: NDArray[np.float64], failed: NDArray[np.float64]) -> Bounds | None:
+def mean_bounds(
+    values: NDArray[np.float64], failed: NDArray[np.float64], declared: tuple[float, float] | None = None
+) -> Bounds | None:
     """
     Bound a mean for the rows that failed.
 
     :param values: The scores; NaN is left out.
     :param failed: The share of each row that failed; of rows without a score those count that failed as a whole.
+    :param declared: The lowest and the highest score that there can be, if somebody says.
     :returns: The bounds; None if there is no score at all.
     """
-    limits = score_range(values)
+    limits = limits_of(declared, values)
     if limits is None:
         return None
     scored = ~np.isnan(values)

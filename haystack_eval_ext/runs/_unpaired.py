@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from haystack_eval_ext.errors import InvalidValueError
-from haystack_eval_ext.runs._differences import CHANGES, Difference
-from haystack_eval_ext.runs._means import MeanEstimate, read_scores, zero_one
+from haystack_eval_ext.runs._differences import Difference
+from haystack_eval_ext.runs._means import MeanEstimate, read_scores
 from haystack_eval_ext.runs._spread import ROUNDING, Interval, Units, check_confidence, t_tails, wider, without_rounding
-from haystack_eval_ext.runs._ties import clipped
+from haystack_eval_ext.runs._ties import Reach, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -67,6 +67,7 @@ def unpaired_difference(
     confidence: float = 0.95,
     seed: int = 0,
     resamples: int = PERMUTATIONS,
+    score_range: tuple[float, float] | None = None,
 ) -> Difference:
     """
     Compare the means of two runs over different questions; the paired comparison shows far smaller differences.
@@ -83,14 +84,21 @@ def unpaired_difference(
     :param confidence: 0.95 for a 95 % interval.
     :param seed: Where the permutations start.
     :param resamples: How many of them are drawn; 0 leaves the test to the interval of the two means.
+    :param score_range: The lowest and the highest score that there can be; None if nobody says.
     :returns: New mean minus base mean, with `paired=False`.
-    :raises ValueError: If a score is infinite, columns differ in length, or a parameter is out of its range.
+    :raises ValueError: If a score is infinite or outside the range, columns differ in length, or a parameter is out of
+        its range.
     """
     if resamples < 0:
         msg = f"resamples must be at least 0, but is {resamples}."
         raise InvalidValueError(msg)
     check_confidence(confidence)
-    runs = read_scores(base, clusters=base_clusters), read_scores(new, clusters=new_clusters)
+    runs = [
+        read_scores(scores, clusters=clusters, score_range=score_range)
+        for scores, clusters in ((base, base_clusters), (new, new_clusters))
+    ]
+    ends = runs[0].ends if runs[0].ends == runs[1].ends else None
+    width = None if ends is None else ends.high - ends.low
     one, two = (run.estimate(confidence) for run in runs)
     mean = None
     if one.mean is not None and two.mean is not None:
@@ -109,14 +117,13 @@ def unpaired_difference(
             t_p = t_tails(mean / error, freedom)
     if mean is not None and interval is not None:
         p = _p_of(lambda level: _square_and_add(*(run.estimate(level) for run in runs)))
-        units = [run.units for run in runs]
-        if resamples and not all(not each.clustered and zero_one(each.sums) for each in units):
+        if resamples and not all(run.zero_one for run in runs):
             # Swapped runs have the same permutations.
-            permuted = _permuted(*sorted(map(_key, units)), seed, resamples)
+            permuted = _permuted(*sorted(_key(run.units) for run in runs), seed, resamples)
             half, method = permuted.half(mean, error or 0.0, 1 - confidence), "square-and-add and permutation"
             tested = Interval(mean - half, mean + half, method)
-            if one.bounded and two.bounded:
-                tested = clipped(tested, CHANGES)
+            if width is not None:
+                tested = clipped(tested, Reach(-width, width))
             interval, p = wider(tested, interval), max(p, permuted.p)
     return Difference(
         mean=mean,
@@ -130,7 +137,7 @@ def unpaired_difference(
         if one.clusters is None and two.clusters is None
         else min(one.clusters or one.rows, two.clusters or two.rows),
         paired=False,
-        largest_change=1.0 if one.bounded and two.bounded else None,
+        largest_change=width,
         unpaired_p=p,
     )
 

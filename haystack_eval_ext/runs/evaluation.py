@@ -21,13 +21,13 @@ from haystack_eval_ext.runs._feeding import LABELS_SOCKET, VOCABULARY, Inputs, p
 from haystack_eval_ext.runs._loading import load_pipeline, read_pipeline_text
 from haystack_eval_ext.runs._outputs import (
     METRIC_OUTPUTS,
+    check_metric,
     check_rows,
     diagnosis_of,
     errors_of,
     messages_of,
     metrics_of,
     placed,
-    refuse_unscored,
 )
 from haystack_eval_ext.runs._row_reports import SKIPPED_RETRIEVAL, batch_reports, row_reports, skipped_reports
 from haystack_eval_ext.runs._scored import NO_OUTPUT
@@ -326,8 +326,7 @@ def _plan(
         raise EvaluationError(msg)
     for name in metric_components:
         # What others take from it may be all that is wanted.
-        if not pipeline.graph.out_degree(name):
-            refuse_unscored(name, nodes[name]["instance"])
+        check_metric(name, nodes[name]["instance"], shown=not pipeline.graph.out_degree(name))
     inputs = plan_inputs(pipeline, dataset, mapping or {})
     retrieval = [name for name in metric_components if LABELS_SOCKET in nodes[name]["input_sockets"]]
     # Where a RAG pipeline was run, the answerable questions may have failed: that was paid for, and says something.

@@ -16,11 +16,12 @@ from haystack_eval_ext.errors import EvaluationError
 from haystack_eval_ext.runs._answerability import answerability
 from haystack_eval_ext.runs._faults import stores
 from haystack_eval_ext.runs._fingerprints import canonical
-from haystack_eval_ext.runs._metric_info import metric_info
+from haystack_eval_ext.runs._metric_info import declared_range, metric_info
 from haystack_eval_ext.runs._pipeline_text import kept_yaml, pipeline_yaml
 from haystack_eval_ext.runs._plain import plain
 from haystack_eval_ext.runs._run_files import FORMAT, RUN_KIND, RunMetric
 from haystack_eval_ext.runs._run_rows import run_error, run_rows
+from haystack_eval_ext.runs._score_checks import is_within
 from haystack_eval_ext.runs._usage import rag_usage
 from haystack_eval_ext.runs._versions import versions
 from haystack_eval_ext.runs.evaluation import Evaluation, MetricScores
@@ -203,6 +204,7 @@ def _metric(
 ) -> RunMetric:
     component = label.partition(".")[0]
     cells: dict[tuple[str, int], tuple[float, str, str | None]] = {}
+    declared = declared_range(component, pipeline.get_component(component))
     usage: dict[str, dict[str, Any]] = {component: {"models": {}}}
     said: dict[tuple[str, int], str] = {}
     for repeat, evaluation in enumerate(evaluations):
@@ -214,7 +216,9 @@ def _metric(
         if stores("judge"):
             said |= {(row, repeat): text for row, text in evaluation.messages.get(component, {}).items()}
         for row_id, score, status in zip(evaluation.ids, found.individual_scores, found.statuses, strict=True):
-            cells[row_id, repeat] = (*_normal(label, row_id, score, status), errors.get(row_id))
+            normal = _normal(label, row_id, score, status)
+            outside = _outside(normal[0], declared)
+            cells[row_id, repeat] = (*normal, errors.get(row_id)) if outside is None else (math.nan, "error", outside)
     known = {(row["id"], row["repeat"]) for row in rows}
     strange = [row_id for row_id, repeat in cells if (row_id, repeat) not in known]
     if strange:
@@ -246,6 +250,13 @@ def _normal(label: str, row_id: str, score: float, status: str) -> tuple[float, 
     if status in ("error", "not_run"):
         return math.nan, status
     return score, "undefined" if math.isnan(score) or status == "undefined" else "scored"
+
+
+def _outside(score: float, declared: tuple[float, float] | None) -> str | None:
+    """Why a score that its component cannot give is none."""
+    if declared is None or math.isnan(score) or is_within(score, declared):
+        return None
+    return f"the score {score:g} lies outside the score_range of its metric, {declared[0]:g} to {declared[1]:g}"
 
 
 def _one_a_repeat(given: Evaluation | Sequence[Evaluation | None], repeats: int, stage: str) -> list[Evaluation | None]:

@@ -163,6 +163,7 @@ class EvaluationRun:
                         name, self.metrics[name].statuses, self.metrics[name].errors, self._answers_of_questions, rows
                     ),
                     self.metrics[name].info.rule,
+                    score_range=self.metrics[name].info.ends_of(found.individual_scores),
                 )
                 for name, found in self.questions.items()
             },
