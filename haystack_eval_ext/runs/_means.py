@@ -228,6 +228,13 @@ def check_range(name: str, values: NDArray[np.float64], score_range: tuple[float
     return ends
 
 
+def is_within(score: float, score_range: tuple[float, float]) -> bool:
+    """Tell whether a score lies in a range, but for rounding."""
+    low, high = score_range
+    rounding = ROUNDING * max(abs(low), abs(high))
+    return low - rounding <= score <= high + rounding
+
+
 def within_unit(values: NDArray[np.float64]) -> bool:
     """Tell whether every value is from 0 to 1."""
     return bool(((values >= 0) & (values <= 1)).all())

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from haystack_eval_ext.errors import RunFileError
 from haystack_eval_ext.runs._fingerprints import order_free_hash
+from haystack_eval_ext.runs._means import is_within
 from haystack_eval_ext.runs._run_folder import ROWS, SCORES
-from haystack_eval_ext.runs._spread import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,13 +84,6 @@ def check_range(
             low, high = score_range
             msg = f"{file}: the score of '{metric}' in row '{row['id']}' lies outside its range, {low:g} to {high:g}."
             raise RunFileError([f"{msg} {_remedy(file)}"])
-
-
-def is_within(score: float, score_range: tuple[float, float]) -> bool:
-    """Tell whether a score lies in a range, but for rounding."""
-    low, high = score_range
-    rounding = ROUNDING * max(abs(low), abs(high))
-    return low - rounding <= score <= high + rounding
 
 
 def _remedy(file: Path) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from haystack_eval_ext.errors import InvalidValueError
-from haystack_eval_ext.runs._means import check_range, within_unit
+from haystack_eval_ext.runs._means import check_range, is_within, within_unit
 from haystack_eval_ext.runs._names import close_names
 from haystack_eval_ext.runs._spread import as_values, check_length
 
@@ -149,13 +149,13 @@ def common_range(*metrics: MetricRows) -> tuple[float, float] | None:
     declared = [metric.score_range for metric in metrics if metric.score_range is not None]
     if not declared:
         return None
-    low, high = min(low for low, _ in declared), max(high for _, high in declared)
-    inside = all(low <= score <= high or not has_number(score) for metric in metrics for score in metric.scores)
-    return (low, high) if inside else None
+    widest = min(low for low, _ in declared), max(high for _, high in declared)
+    inside = all(is_within(score, widest) or not has_number(score) for metric in metrics for score in metric.scores)
+    return widest if inside else None
 
 
 def limits_of(declared: tuple[float, float] | None, *columns: NDArray[np.float64]) -> tuple[float, float] | None:
-    """Give the range that is declared, else 0 to 1 where all scores are, else no ends, for the range seen is none; None without scores."""
+    """Give the range that is declared, else 0 to 1 where all scores are, else no ends; None without scores."""
     seen = np.concatenate(columns)
     seen = seen[~np.isnan(seen)]
     if not len(seen):

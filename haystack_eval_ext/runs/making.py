@@ -16,12 +16,12 @@ from haystack_eval_ext.errors import EvaluationError
 from haystack_eval_ext.runs._answerability import answerability
 from haystack_eval_ext.runs._faults import stores
 from haystack_eval_ext.runs._fingerprints import canonical
+from haystack_eval_ext.runs._means import is_within
 from haystack_eval_ext.runs._metric_info import declared_range, metric_info
 from haystack_eval_ext.runs._pipeline_text import kept_yaml, pipeline_yaml
 from haystack_eval_ext.runs._plain import plain
 from haystack_eval_ext.runs._run_files import FORMAT, RUN_KIND, RunMetric
 from haystack_eval_ext.runs._run_rows import run_error, run_rows
-from haystack_eval_ext.runs._score_checks import is_within
 from haystack_eval_ext.runs._usage import rag_usage
 from haystack_eval_ext.runs._versions import versions
 from haystack_eval_ext.runs.evaluation import Evaluation, MetricScores
