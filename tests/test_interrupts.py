@@ -42,11 +42,16 @@ def asked(question: str) -> str:
     return question
 
 
+HELD = 8
+
+
 def slow(question: str) -> dict[str, Any]:
     """A target in a process of its own, which notes what it was asked."""
     with Path("calls").open("a", encoding="utf-8") as file:
         file.write(f"{question}\n")
-    time.sleep(0.1)
+    # No question after the first eight ends before the test lets it.
+    while Path("hold").exists() and len(lines_of(Path("calls"))) > HELD:
+        time.sleep(0.01)
     return {"answer": f"It is {question}.", "contexts": ["c"]}
 
 
@@ -226,21 +231,25 @@ def stop(process: subprocess.Popen[str], ready: Any) -> str:
 def test_a_real_interrupt_while_it_asks_and_while_it_judges(tmp_path: Path) -> None:
     count = 20
     write_files(tmp_path, count)
-    with OpenAIServer(latency=0.2) as server:
+    (tmp_path / "hold").touch()
+    with OpenAIServer() as server:
         (tmp_path / "judge.yaml").write_text(GENERATOR.format(url=server.url), "utf-8")
         (tmp_path / "faithful.yaml").write_text(FAITHFUL, "utf-8")
         line = (
             "run faithful.yaml --data q.jsonl --rag test_interrupts:slow --concurrency 2 --no-progress --out run "
             "--judge judge.yaml --cache replies.sqlite"
         )
-        err = stop(start(tmp_path, line), lambda: len(lines_of(tmp_path / "calls")) >= 8)
+        err = stop(start(tmp_path, line), lambda: len(lines_of(tmp_path / "calls")) > HELD)
+        (tmp_path / "hold").unlink()
         kept = len(lines_of(tmp_path / "run" / ANSWERS))
         assert kept >= 6
         assert f"Interrupted: {kept} answers are kept in {Path('run', ANSWERS)}" in err
         assert err.splitlines()[-1] == f"To go on, asking only what is missing: haystack-eval {line}"
         assert "Traceback" not in err
         # The same command: it ends asking, and judges.
-        err = stop(start(tmp_path, line), lambda: server.calls >= 8)
+        server.hold()
+        err = stop(start(tmp_path, line), lambda: server.calls >= HELD)
+        server.let_go()
         assert f"Interrupted: {count} answers are kept in " in err
         assert "what judges replied is kept in replies.sqlite" in err
         assert "Traceback" not in err
