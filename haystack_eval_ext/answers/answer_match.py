@@ -21,6 +21,7 @@ from haystack_eval_ext._text import count_words, segment
 from haystack_eval_ext.answers._base import AnswerEvaluator, Answers, References, without_reference
 from haystack_eval_ext.answers._negation import affirmed
 from haystack_eval_ext.answers._numbers import Readings, find_numbers
+from haystack_eval_ext.answers._writing import DECADE, without_accents, without_amounts, without_signs, written_alike
 from haystack_eval_ext.answers.answer_contains import AnswerContainsEvaluator
 from haystack_eval_ext.answers.answer_number_match import count_matches
 
@@ -57,7 +58,7 @@ def units(text: str) -> Units:
     for token in segment(_normal(text)):
         if token in _ARTICLES:
             continue
-        found = find_numbers(token)
+        found = [] if token.endswith(DECADE) else find_numbers(token)
         words.append(None if len(found) == 1 else token)
         numbers += found if len(found) == 1 else []
     return Units(words, numbers)
@@ -109,10 +110,19 @@ def says(answer: str, reference: str) -> bool:
     :returns: True if the reference stands in what the answer affirms, as a run of words, or all of its words and
         numbers in a short stretch.
     """
-    if affirmed(reference) == reference:
-        answer = affirmed(answer)
-    bare = _ARTICLE.sub("", reference)
-    if _CONTAINS._score(answer, [bare]):
+    answer = written_alike(affirmed(answer, reference))
+    bare = without_signs(reference)
+    return _holds(answer, written_alike(reference)) or (
+        bare is not None and _holds(without_amounts(answer), written_alike(bare))
+    )
+
+
+def _holds(answer: str, reference: str) -> bool:
+    """Whether the words of a reference stand in an answer; accents count where both of them have some."""
+    plain, wanted_plain = without_accents(answer), without_accents(reference)
+    if (plain == answer) != (wanted_plain == reference):
+        answer, reference = plain, wanted_plain
+    if _CONTAINS._score(answer, [_ARTICLE.sub("", reference)]):
         return True
     wanted = units(reference)
     # Single characters recur in other words of their scripts: there the order counts as well.
@@ -135,10 +145,12 @@ class AnswerMatchEvaluator(AnswerEvaluator):
     - if a stretch of the answer, at most half as long again, has all of its words, in any order (in scripts without
       spaces all characters, in their order), and all of its numbers by value: "March 5th" says "5 March".
 
-    So a missing part or another number is no match. What the answer denies does not count: a negation takes out up to
-    three words after it in its clause ("not Paris"; not so "not only", "not later than"), unless the reference has a
-    negation as well. Known are those of Chinese, Dutch, English, French, German, Japanese, Korean, Portuguese, Spanish
-    and Swedish, as far as their words are of no other use.
+    So a missing part or another number is no match. What the answer denies, leaves out, calls wrong or leaves open does
+    not count ("not Paris", "except Paris", "Paris is wrong", "Paris or Lyon", "more than 5"; not so "not only" and "not
+    later than"), unless the reference has such words as well. Known are words of about 20 languages, as far as they are
+    of no other use. "2.5 million" and 2,500,000, "10%" and "10 percent", "€5" and "5 euros" are the same, "$5" and
+    "€5", 1990 and "1990s", C and C# are not. Numbers in words and other units are not read; docs/answers.md has all
+    rules.
 
     Other words for the same thing do not match, nor does a short form ("Nixon" for "Richard Nixon"): right answers to
     references of whole sentences mostly score 0, and `warnings` says so. There a judge is needed:
