@@ -114,7 +114,7 @@ def written_alike(text: str) -> str:
     from haystack_eval_ext.answers._writing import written_alike
 
     print(written_alike("2.5 million"), written_alike("€5"), written_alike("10%"), written_alike("C#"))
-    # 2500000  5 eur  10 percent  Csharp
+    # 2500000  5 eur   10 percent  Csharp
     ```
 
     :param text: Any text.
