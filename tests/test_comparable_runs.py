@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 from haystack import Pipeline
+from haystack.components.generators.chat import MockChatGenerator
 
 from cases import Case, all_cases
+from haystack_eval_ext import AnswerMatchEvaluator, LLMEvaluator
 from haystack_eval_ext.runs import api
 from haystack_eval_ext.runs._metric_info import default_of, metric_info
 from haystack_eval_ext.runs.run import EvaluationRun
@@ -91,14 +93,31 @@ def test_scores_of_an_older_rule_are_refused_until_they_are_made_anew(older_firs
 
 @pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
 def test_the_rule_of_each_component(case: Case) -> None:
-    changed = {"answers": 2, "diagnosis": 3, "judged": 1, "retrieval": 1}[case.component.__module__.split(".")[1]]
+    changed = {"answers": 2, "diagnosis": 4, "judged": 1, "retrieval": 1}[case.component.__module__.split(".")[1]]
     if "judged" in case.component.__module__ and "ground_truth_answers" in case.inputs:
         changed = 2
     if case.parameters.get("matching") == "overlap":
         changed = 2
+    if case.component is AnswerMatchEvaluator:
+        changed = 3
     pipeline = Pipeline()
     pipeline.add_component("metric", case.make())
     assert metric_info(pipeline, "metric", {}).rule == changed
+
+
+@pytest.mark.parametrize(
+    ("more", "rule"), [({}, 2), ({"output_values": {"score": [0, 1]}}, 1), ({"outputs": ["o"]}, 1)]
+)
+def test_the_rule_of_a_score_of_which_nothing_is_said(more: dict[str, Any], rule: int) -> None:
+    parameters: dict[str, Any] = {
+        "instructions": "i",
+        "inputs": [("a", list[str])],
+        "outputs": ["score"],
+        "examples": [],
+    }
+    pipeline = Pipeline()
+    pipeline.add_component("metric", LLMEvaluator(**{**parameters, **more}, chat_generator=MockChatGenerator("x")))
+    assert metric_info(pipeline, "metric", {}).rule == rule
 
 
 def repeated(*answers: list[float | None]) -> EvaluationRun:

@@ -170,6 +170,9 @@ class AnswerMatchEvaluator(AnswerEvaluator):
     ```
     """
 
+    # Since 3 words that only look like a negation deny nothing.
+    _rule_version = 3
+
     def __init__(self, *, on_undefined: OnUndefined = "zero") -> None:
         """
         Create an AnswerMatchEvaluator component.

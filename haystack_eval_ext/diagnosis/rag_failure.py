@@ -76,8 +76,9 @@ class RAGFailureClassifier(PlainParameters):
     """
 
     # Since 2 unanswerable questions have classes of their own; since 3 evidence that reached the generator is no
-    # ranking failure, a part of it is no luck, and plain refusals are seen without a judge.
-    _rule_version = 3
+    # ranking failure, a part of it is no luck, and plain refusals are seen without a judge; since 4 these
+    # speak of the documents.
+    _rule_version = 4
 
     def __init__(
         self,

@@ -234,6 +234,11 @@ class LLMEvaluator(StockMethods, JudgedEvaluator):
         return Judged(score, {"outputs": outputs, "agreement": agreement})
 
     @property
+    def _rule_version(self) -> int:
+        """One higher since a score of which nothing is said is on one scale in all rows."""
+        return (2 if self._compares else 1) + isinstance(self._outputs.get(self._scored or ""), Implied)
+
+    @property
     def _policy_of_gaps(self) -> OnUndefined:
         """What is no number between 0 and 1 is on another scale: not the 0 of this one."""
         return "nan" if self.score_output is None and self.on_undefined == "zero" else self.on_undefined
