@@ -83,7 +83,8 @@ def check_columns(columns: Mapping[str, str] | None) -> dict[str, str]:
     for given, theirs in (columns or {}).items():
         ours = column_name(given)
         if ours not in BY_NAME:
-            msg = f"{_COLUMNS}: {given!r} is no column's meaning{nearest(given, [column.name for column in COLUMNS])}"
+            hint = nearest(given, [column.name for column in COLUMNS])
+            msg = f"{_COLUMNS}: {given!r} is no meaning of a column{hint}"
             raise InvalidValueError(msg)
         if not isinstance(theirs, str) or not theirs:
             msg = f"{_COLUMNS}: {ours!r} must name one column of the data."
