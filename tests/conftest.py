@@ -23,6 +23,18 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 
+# Simulations and fault runs take minutes; a real model as long as it likes.
+LONG = {"slow": 1800, "local_judge": 3600}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give long tests the time that they take."""
+    for item in items:
+        for name, seconds in LONG.items():
+            if item.get_closest_marker(name):
+                item.add_marker(pytest.mark.timeout(seconds))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip what runs a case whose packages are not installed, by the reason that the case gives."""
     callspec: Any = getattr(item, "callspec", None)
