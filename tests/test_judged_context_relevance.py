@@ -34,13 +34,29 @@ def test_contexts_that_a_reply_leaves_out_are_asked_about_alone() -> None:
     def forgets(data: dict[str, Any]) -> Any:
         texts = first_sentences(data)["relevant_sentences"]
         if len(texts) == 3:
-            texts = {"c1": texts["c1"], "c2": [1], "c9": ["x"]}
+            texts = {"c1": texts["c1"], "c2": [1]}
         return {"relevant_sentences": texts}
 
     result, generator = relevant_by(forgets, ["One. X", "Two. Y", "Three. Z"])
     assert [list(data["contexts"]) for data in generator.asked] == [["c1", "c2", "c3"], ["c2", "c3"]]
     assert result["results"][0]["relevant_contexts"] == [1, 1, 1]
     assert result["results"][0]["relevant_statements"] == ["One", "Two", "Three"]
+
+
+def test_a_reply_that_names_others_in_place_of_some_is_asked_for_anew() -> None:
+    """It may number the contexts in its own way: nothing of it is taken."""
+
+    def renumbers(data: dict[str, Any]) -> Any:
+        texts = first_sentences(data)["relevant_sentences"]
+        if not asked:
+            texts = {"c0": [], "c1": texts["c2"], "c2": texts["c3"]}
+        asked.append(data)
+        return {"relevant_sentences": texts}
+
+    asked: list[dict[str, Any]] = []
+    result, generator = relevant_by(renumbers, ["One. X", "Two. Y", "Three. Z"])
+    assert [list(data["contexts"]) for data in generator.asked] == [["c1", "c2", "c3"]] * 2
+    assert result["results"][0]["relevant_contexts"] == [1, 1, 1]
 
 
 def test_contexts_that_no_reply_names_fail_the_row() -> None:
